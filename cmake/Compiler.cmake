@@ -1,0 +1,30 @@
+# One set of compiler flags for every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(CUZK_CCACHE ccache)
+if(CUZK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CUZK_CCACHE}")
+  set(CMAKE_CUDA_COMPILER_LAUNCHER "${CUZK_CCACHE}")
+endif()
+
+# Every provider's processor of the last ten years has AVX2, BMI2 and ADX; the programs check at start-up.
+# Wider instructions are chosen at run time, in translation units of their own.
+set(CUZK_CXX_FLAGS -march=x86-64-v3 -madx)
+set(CUZK_CXX_WARNINGS -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-psabi)
+set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
+add_library(cuzk_flags INTERFACE)
+target_compile_options(cuzk_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:${CUZK_CXX_FLAGS}> $<$<COMPILE_LANGUAGE:CXX>:${CUZK_CXX_WARNINGS}>)
+if(CUZK_SANITIZE)
+  target_compile_options(cuzk_flags INTERFACE -fsanitize=${CUZK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(cuzk_flags INTERFACE -fsanitize=${CUZK_SANITIZE})
+endif()

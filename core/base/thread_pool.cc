@@ -1,0 +1,85 @@
+#include "core/base/thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+namespace cuzk {
+namespace {
+
+/// One ParallelFor. Tasks left in the queue after it ended find nothing to do.
+struct Loop {
+  Loop(size_t n, size_t piece, const std::function<void(size_t, size_t)>* body) : n(n), piece(piece), body(body) {}
+
+  void Work() {
+    for (;;) {
+      size_t begin = next.fetch_add(piece);
+      if (begin >= n) return;
+      size_t end = std::min(n, begin + piece);
+      (*body)(begin, end);
+      if (done.fetch_add(end - begin) + (end - begin) == n) {
+        std::lock_guard lock(mutex);
+        finished = true;
+        all_done.notify_all();
+      }
+    }
+  }
+
+  const size_t n, piece;
+  const std::function<void(size_t, size_t)>* body;  // valid until all pieces are done
+  std::atomic<size_t> next{0}, done{0};
+  std::mutex mutex;
+  std::condition_variable all_done;
+  bool finished = false;  // guarded by mutex
+};
+
+}  // namespace
+
+ThreadPool::ThreadPool(size_t threads) {
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  for (size_t i = 1; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+}
+
+void ThreadPool::Run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    auto task = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    task();
+    lock.lock();
+  }
+}
+
+void ThreadPool::ParallelFor(size_t n, size_t grain, const std::function<void(size_t, size_t)>& body) {
+  if (n == 0) return;
+  grain = std::max<size_t>(1, grain);
+  // About eight pieces a thread keep the threads busy to the end when pieces differ in cost.
+  size_t piece = std::max(grain, n / (8 * size()) + 1);
+  size_t pieces = (n + piece - 1) / piece;
+  if (pieces == 1 || threads_.empty()) {
+    for (size_t begin = 0; begin < n; begin += piece) body(begin, std::min(n, begin + piece));
+    return;
+  }
+  auto loop = std::make_shared<Loop>(n, piece, &body);
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < std::min(pieces - 1, threads_.size()); ++i) queue_.emplace_back([loop] { loop->Work(); });
+  }
+  wake_.notify_all();
+  loop->Work();
+  std::unique_lock lock(loop->mutex);
+  loop->all_done.wait(lock, [&] { return loop->finished; });
+}
+
+}  // namespace cuzk
