@@ -1,0 +1,166 @@
+#include "core/memory/budget.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace cuzk::memory {
+
+std::string_view MemoryClassName(MemoryClass memory_class) {
+  switch (memory_class) {
+    case MemoryClass::kRequests: return "requests";
+    case MemoryClass::kWitnesses: return "witnesses";
+    case MemoryClass::kPinned: return "pinned";
+    case MemoryClass::kParameters: return "parameters";
+  }
+  CUZK_CHECK(false);
+}
+
+Reservation::Reservation(Reservation&& other) noexcept
+    : budget_(std::exchange(other.budget_, nullptr)), class_(other.class_), bytes_(std::exchange(other.bytes_, 0)) {}
+
+Reservation& Reservation::operator=(Reservation&& other) noexcept {
+  if (this != &other) {
+    Release();
+    budget_ = std::exchange(other.budget_, nullptr);
+    class_ = other.class_;
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+Reservation::~Reservation() { Release(); }
+
+void Reservation::ShrinkTo(uint64_t bytes) {
+  if (budget_ == nullptr || bytes >= bytes_) return;
+  budget_->GiveBack(class_, bytes_ - bytes);
+  bytes_ = bytes;
+}
+
+void Reservation::Release() {
+  ShrinkTo(0);
+  budget_ = nullptr;
+}
+
+Registration& Registration::operator=(Registration&& other) noexcept {
+  if (this != &other) {
+    if (end_) end_();
+    end_ = std::exchange(other.end_, nullptr);
+  }
+  return *this;
+}
+
+Registration::~Registration() {
+  if (end_) end_();
+}
+
+Budget::Budget(BudgetOptions options) : options_(std::move(options)) { counters_.limit_bytes = options_.limit_bytes; }
+
+Budget::~Budget() { CUZK_CHECK(counters_.used_bytes == 0); }
+
+bool Budget::Take(MemoryClass memory_class, uint64_t bytes, uint64_t* missing) {
+  if (options_.refuse && options_.refuse(memory_class, bytes)) {
+    *missing = bytes;
+    return false;
+  }
+  std::lock_guard lock(mutex_);
+  uint64_t available = options_.limit_bytes - counters_.used_bytes;
+  if (bytes > available) {
+    *missing = bytes - available;
+    return false;
+  }
+  size_t index = static_cast<size_t>(memory_class);
+  counters_.used_bytes += bytes;
+  counters_.used_by_class[index] += bytes;
+  counters_.reservations_total[index]++;
+  counters_.peak_bytes = std::max(counters_.peak_bytes, counters_.used_bytes);
+  return true;
+}
+
+void Budget::GiveBack(MemoryClass memory_class, uint64_t bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    size_t index = static_cast<size_t>(memory_class);
+    CUZK_CHECK(counters_.used_by_class[index] >= bytes && counters_.used_bytes >= bytes);
+    counters_.used_bytes -= bytes;
+    counters_.used_by_class[index] -= bytes;
+  }
+  NotifyChange();
+}
+
+StatusOr<Reservation> Budget::TryReserve(MemoryClass memory_class, uint64_t bytes) {
+  uint64_t missing = 0;
+  bool possible = bytes <= options_.limit_bytes;
+  if (possible) {
+    if (Take(memory_class, bytes, &missing)) return Reservation(this, memory_class, bytes);
+    Call(reclaimers_, missing);
+    if (Take(memory_class, bytes, &missing)) return Reservation(this, memory_class, bytes);
+  }
+  uint64_t used;
+  {
+    std::lock_guard lock(mutex_);
+    counters_.refusals_total[static_cast<size_t>(memory_class)]++;
+    used = counters_.used_bytes;
+  }
+  std::string text = StrCat(bytes, " bytes for ", MemoryClassName(memory_class), " do not fit into the memory budget: ", used,
+                            " of ", options_.limit_bytes, " bytes are in use");
+  return possible ? absl::UnavailableError(text) : absl::ResourceExhaustedError(text);
+}
+
+StatusOr<Reservation> Budget::Reserve(MemoryClass memory_class, uint64_t bytes, std::stop_token stop) {
+  for (;;) {
+    if (stop.stop_requested()) return absl::CancelledError("stopped while waiting for memory");
+    uint64_t seen = ChangeCount();
+    auto reservation = TryReserve(memory_class, bytes);
+    if (reservation.ok() || !absl::IsUnavailable(reservation.status())) return reservation;
+    WaitForChange(seen, stop);
+  }
+}
+
+uint64_t Budget::ChangeCount() const {
+  std::lock_guard lock(mutex_);
+  return changes_;
+}
+
+bool Budget::WaitForChange(uint64_t seen, std::stop_token stop) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait(lock, stop, [&] { return changes_ != seen; });
+}
+
+void Budget::NotifyChange() {
+  {
+    std::lock_guard lock(mutex_);
+    ++changes_;
+  }
+  changed_.notify_all();
+  Call(listeners_, 0);
+}
+
+Registration Budget::Add(HookList& list, std::function<void(uint64_t)> call) {
+  std::unique_lock lock(list.mutex);
+  uint64_t id = list.next_id++;
+  list.hooks.push_back({id, std::move(call)});
+  return Registration([&list, id] {
+    std::unique_lock lock(list.mutex);
+    std::erase_if(list.hooks, [id](const Hook& hook) { return hook.id == id; });
+  });
+}
+
+void Budget::Call(HookList& list, uint64_t argument) {
+  std::shared_lock lock(list.mutex);
+  for (const Hook& hook : list.hooks) hook.call(argument);
+}
+
+Registration Budget::AddListener(std::function<void()> listener) {
+  return Add(listeners_, [listener = std::move(listener)](uint64_t) { listener(); });
+}
+
+Registration Budget::AddReclaimer(std::function<void(uint64_t)> reclaim) { return Add(reclaimers_, std::move(reclaim)); }
+
+BudgetSnapshot Budget::Snapshot() const {
+  std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+}  // namespace cuzk::memory
