@@ -1,0 +1,41 @@
+#pragma once
+// Where a parameter file comes from: the trusted setup (its digest is published) or this machine (development).
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/base/bytes.h"
+#include "core/base/progress.h"
+#include "core/base/status.h"
+#include "core/groth16/generator.h"
+
+namespace cuzk::groth16 {
+
+/// What `NAME.development.json` beside a parameter file says: made here, never to be used on a real network.
+struct DevelopmentRecord {
+  std::string sha256;              ///< of the parameter file, lower-case hex
+  std::string version;             ///< of the program that made it; empty in a recorded fixture
+  std::optional<ToxicWaste> waste; ///< only if it was given to the generator
+
+  std::string ToJson() const;
+  /// Reads both our own form and that of recorded fixtures (`params_sha256`). InvalidArgument names the key.
+  static StatusOr<DevelopmentRecord> FromJson(std::string_view json);
+};
+
+/// `NAME.development.json` for a file NAME.
+std::filesystem::path DevelopmentRecordPath(const std::filesystem::path& parameter_file);
+
+/// The first 16 bytes of BLAKE2b-512 over all bytes, in lower-case hex: the form of the published table.
+std::string PublishedDigest(ByteSpan bytes, const Progress& progress);
+/// SHA-256 over all bytes, in lower-case hex.
+std::string Sha256Digest(ByteSpan bytes, const Progress& progress);
+
+enum class Provenance { kPublished, kDevelopment };
+
+/// Tells whether `bytes`, the content of `path`, are the published file (`published` is the table's digest, if the table has
+/// one) or a development file with its record beside it. FailedPrecondition if they are neither, with both digests.
+StatusOr<Provenance> Identify(const std::filesystem::path& path, ByteSpan bytes,
+                              const std::optional<std::string>& published, const Progress& progress);
+
+}  // namespace cuzk::groth16

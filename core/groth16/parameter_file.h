@@ -1,0 +1,106 @@
+#pragma once
+// Reading of `.params` files: one mapping, five sections of points behind the verifying key, no header, no checksum.
+// The file comes from outside, so nothing in it is believed: counts are compared with the circuit's shape, sections
+// with the file's end, and points are checked while they are decoded, as strictly as the policy says.
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "core/algebra/curve.h"
+#include "core/base/file.h"
+#include "core/base/progress.h"
+#include "core/base/status.h"
+#include "core/base/thread_pool.h"
+#include "core/groth16/verifying_key.h"
+
+namespace cuzk::r1cs {
+struct Shape;
+}
+
+namespace cuzk::groth16 {
+
+/// The five multi-exponentiations of a proof and the sections of a parameter file, in the file's order.
+enum class Query { kH, kL, kA, kBG1, kBG2 };
+inline constexpr size_t kQueries = 5;
+inline constexpr std::array<Query, kQueries> kAllQueries = {Query::kH, Query::kL, Query::kA, Query::kBG1, Query::kBG2};
+/// "h", "l", "a", "b_g1", "b_g2".
+std::string_view QueryName(Query query);
+/// Bytes of one point of the section: kG1Bytes, for b_g2 kG2Bytes.
+size_t PointBytes(Query query);
+
+/// How points outside the verifying key are checked. Infinity and coordinates that are not below p are refused by
+/// every policy; what filecoin-proofs does is kCurve.
+enum class PointPolicy { kCanonical, kCurve, kSubgroup };
+std::string_view PointPolicyName(PointPolicy policy);
+
+/// The lengths that a circuit demands of its parameter file.
+struct SectionCounts {
+  uint64_t ic = 0;
+  std::array<uint64_t, kQueries> points{};  ///< by Query
+
+  uint64_t& operator[](Query q) { return points[static_cast<size_t>(q)]; }
+  uint64_t operator[](Query q) const { return points[static_cast<size_t>(q)]; }
+  friend bool operator==(const SectionCounts&, const SectionCounts&) = default;
+
+  /// ic = I; h = m - 1; l = X; a = I + ones(a_aux); b = ones(b_input) + ones(b_aux).
+  static SectionCounts Of(const r1cs::Shape& shape);
+  /// Bytes of a file with these counts.
+  uint64_t FileBytes() const;
+};
+
+/// A parameter file, mapped read-only, with its key read and every length checked; its points are not decoded yet.
+/// Immutable; any number of threads.
+class ParameterFile {
+ public:
+  /// Maps the file, reads the key (fully checked), finds the sections, and requires that the file ends exactly after
+  /// the last one and that b_g1 and b_g2 are equally long. With `expected`, every count must be the circuit's.
+  /// NotFound without a file; InvalidArgument, naming the section and both numbers, for anything else.
+  static StatusOr<std::shared_ptr<const ParameterFile>> Open(const std::filesystem::path& path,
+                                                             const std::optional<SectionCounts>& expected = {});
+
+  const std::filesystem::path& path() const { return map_.path(); }
+  /// The whole file.
+  ByteSpan bytes() const { return map_.bytes(); }
+  const VerifyingKey& verifying_key() const { return key_; }
+  const SectionCounts& counts() const { return counts_; }
+  /// The section's points as they are in the file: big-endian, uncompressed, PointBytes(query) each.
+  ByteSpan section(Query query) const { return sections_[static_cast<size_t>(query)]; }
+  /// Tells the system that the pages of the bytes (a part of a section) will not be read again soon.
+  void Forget(ByteSpan part) const;
+
+ private:
+  explicit ParameterFile(MappedFile map) : map_(std::move(map)) {}
+  Status ReadSections(const std::optional<SectionCounts>& expected);
+
+  MappedFile map_;
+  VerifyingKey key_;
+  SectionCounts counts_;
+  std::array<ByteSpan, kQueries> sections_;
+};
+
+/// How the points of a section are decoded.
+struct DecodeOptions {
+  PointPolicy policy = PointPolicy::kCurve;
+  std::stop_token stop;  ///< Cancelled once it is asked to stop
+  Progress progress;     ///< bytes done of the section's bytes
+};
+
+/// Decodes points [begin, begin + out.size()) of a G1 section into Montgomery memory form, in parallel.
+/// InvalidArgument names section and index of the first bad point. The caller gives `out`; nothing big is allocated.
+Status DecodeG1(const ParameterFile& file, Query query, uint64_t begin, std::span<algebra::G1Affine> out,
+                ThreadPool& pool, const DecodeOptions& options);
+/// The same for b_g2.
+Status DecodeG2(const ParameterFile& file, uint64_t begin, std::span<algebra::G2Affine> out, ThreadPool& pool,
+                const DecodeOptions& options);
+
+/// Decodes and checks every point of the file in bounded memory, keeping none. Progress counts bytes.
+Status CheckPoints(const ParameterFile& file, ThreadPool& pool, const DecodeOptions& options);
+
+}  // namespace cuzk::groth16

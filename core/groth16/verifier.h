@@ -1,0 +1,47 @@
+#pragma once
+// Verification of one proof, or of many of the same circuit with one final exponentiation.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/algebra/fr.h"
+#include "core/algebra/pairing.h"
+#include "core/base/status.h"
+#include "core/base/thread_pool.h"
+#include "core/groth16/proof.h"
+#include "core/groth16/verifying_key.h"
+
+namespace cuzk::groth16 {
+
+/// A proof and the public inputs it is for, without ONE.
+struct Statement {
+  Proof proof;
+  std::vector<algebra::Fr> public_inputs;
+};
+
+/// A key made ready for verification. Immutable; any number of threads.
+class Verifier {
+ public:
+  explicit Verifier(VerifyingKey key);
+
+  const VerifyingKey& key() const { return key_; }
+
+  /// Whether e(A, B) = e(alpha, beta) e(ic(x), gamma) e(C, delta). InvalidArgument if the number of inputs is not the
+  /// key's.
+  StatusOr<bool> Verify(const Statement& statement) const;
+
+  /// Indices of the statements that do not verify, ascending; empty if all do. A random linear combination with one
+  /// final exponentiation first (128-bit coefficients from the operating system's generator); only if that fails, each
+  /// one by itself. InvalidArgument names the statement whose number of inputs is not the key's.
+  StatusOr<std::vector<size_t>> FindWrong(std::span<const Statement> statements, ThreadPool& pool) const;
+
+ private:
+  StatusOr<bool> VerifyTogether(std::span<const Statement> statements, ThreadPool& pool) const;
+  Status CheckInputs(std::span<const Statement> statements) const;
+
+  VerifyingKey key_;
+  algebra::Gt alpha_beta_;  ///< e(alpha, beta)
+};
+
+}  // namespace cuzk::groth16

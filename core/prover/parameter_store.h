@@ -1,0 +1,92 @@
+#pragma once
+// Parameters of circuits on devices: loaded once, shared by all who prove with them, dropped when idle and the memory is needed.
+
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/base/status.h"
+#include "core/groth16/identity.h"
+#include "core/memory/budget.h"
+#include "core/prover/device.h"
+
+namespace cuzk::prover {
+
+/// Whether a file's digest is computed when it is loaded.
+enum class DigestPolicy { kCheck, kSkip };
+
+/// Everything about the parameters of one circuit.
+struct ParameterRequest {
+  std::string circuit;                          ///< circuit id, e.g. "porep-32g"
+  std::filesystem::path path;                   ///< of the `.params`
+  std::shared_ptr<const r1cs::Shape> shape;
+  std::optional<std::string> published_digest;  ///< of the registry's table, if it has one
+};
+
+struct ParameterStoreOptions {
+  memory::Budget* budget = nullptr;  ///< must outlive the store
+  bool allow_development = false;
+  DigestPolicy digest = DigestPolicy::kCheck;
+  groth16::PointPolicy points = groth16::PointPolicy::kCurve;
+  PlanOptions plan;
+};
+
+/// One circuit on one device, as status shows it.
+struct ParameterStatus {
+  std::string circuit;
+  const Device* device = nullptr;
+  enum class State { kLoading, kReady, kFailed } state = State::kLoading;
+  double fraction = 0;      ///< of loading
+  uint64_t host_bytes = 0, device_bytes = 0;
+  bool development = false;
+  bool in_use = false;      ///< somebody besides the store holds them
+  std::string message;      ///< why it failed
+};
+
+/// Any number of threads. Loading of one circuit on one device happens once: who asks meanwhile waits for it.
+class ParameterStore {
+ public:
+  explicit ParameterStore(const ParameterStoreOptions& options);
+  ~ParameterStore();
+
+  /// The parameters, loaded if they are not. Reserves their host bytes in the budget first, which drops idle ones when
+  /// there is no room and waits while what is missing is in use. Errors: those of ParameterFile::Open, Identify and
+  /// Device::Load, annotated with the circuit; FailedPrecondition for development parameters that are not allowed;
+  /// NotFound for a missing file; ResourceExhausted if the budget could never hold them; Cancelled by `stop`. A failed
+  /// load is forgotten after its waiters were told: the next Get tries again.
+  StatusOr<std::shared_ptr<const ResidentParameters>> Get(Device& device, const ParameterRequest& request,
+                                                          std::stop_token stop, const Progress& progress);
+
+  /// Drops what is idle of the circuit, on all devices. Whether something was dropped; FailedPrecondition if in use.
+  StatusOr<bool> Evict(const std::string& circuit);
+  /// Drops idle parameters, least recently used first, until at least `host_bytes` are freed or none is idle. Returns
+  /// the bytes freed. The store registers it as a reclaimer of the budget.
+  uint64_t EvictIdle(uint64_t host_bytes);
+  /// Drops everything that is on a device, when it is lost. Holders keep theirs.
+  void Forget(const Device& device);
+
+  std::vector<ParameterStatus> Snapshot() const;
+
+ private:
+  struct Entry;
+  using Key = std::pair<const Device*, std::string>;
+  Status Load(Device& device, const ParameterRequest& request, Entry& entry, const LoadOptions& load);
+
+  const ParameterStoreOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::map<Key, std::shared_ptr<Entry>> entries_;  // guarded by mutex_
+  uint64_t clock_ = 0;                             // counts uses; guarded by mutex_
+  memory::Registration reclaimer_;                 // last: ends before the rest
+};
+
+}  // namespace cuzk::prover

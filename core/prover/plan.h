@@ -1,0 +1,30 @@
+#pragma once
+// What a circuit will need on a device, said beforehand.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cuzk::prover {
+
+/// Where a device keeps the parameters of a circuit.
+enum class Placement {
+  kHost,           ///< decoded in ordinary memory (the CPU device)
+  kResident,       ///< in the device's memory
+  kPinnedStreamed  ///< page-locked in host memory, streamed for every proof
+};
+std::string_view PlacementName(Placement placement);
+
+/// Bytes that proving a circuit takes. Host bytes are charged to the memory budget by whoever asks the device to load
+/// or to start; the witness's own lease is not among them.
+struct Plan {
+  Placement placement = Placement::kHost;
+  uint64_t parameter_host_bytes = 0;    ///< held while the parameters are loaded
+  uint64_t parameter_device_bytes = 0;
+  uint64_t partition_host_bytes = 0;    ///< for one partition from Start to Finish
+  uint64_t partition_device_bytes = 0;
+  unsigned workers = 1;                 ///< partitions at once that the plan leaves room for
+  std::string explanation;              ///< one line for the log and `cuzkctl doctor`
+};
+
+}  // namespace cuzk::prover
