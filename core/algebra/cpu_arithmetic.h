@@ -1,0 +1,34 @@
+#pragma once
+// Which arithmetic the processor's heavy loops use. Resolved once by the composition root (main.cc, a test's main) and
+// passed down as a value; nothing below reads the environment.
+
+#include <optional>
+#include <string_view>
+
+#include "core/base/status.h"
+
+namespace cuzk::algebra {
+
+enum class Arithmetic {
+  kScalar,  // one element at a time, mulx/adcx/adox
+  kIfma,    // eight elements at a time in 52-bit limbs, AVX-512 IFMA
+};
+
+/// "scalar" or "ifma", as in CUZK_CPU_ARITHMETIC.
+std::string_view ArithmeticName(Arithmetic arithmetic);
+
+/// Whether this processor and operating system run it.
+bool IsSupported(Arithmetic arithmetic);
+
+/// The best that is supported.
+Arithmetic BestArithmetic();
+
+/// `choice` by name, or the best if there is none or it is empty. InvalidArgument for an unknown name,
+/// FailedPrecondition for one that this processor lacks, saying what is missing.
+StatusOr<Arithmetic> ResolveArithmetic(std::optional<std::string_view> choice);
+
+/// OK if the processor has what the whole program is compiled for (AVX2, BMI2, ADX); FailedPrecondition names what is
+/// missing. The programs call it first.
+Status CheckProcessor();
+
+}  // namespace cuzk::algebra

@@ -1,0 +1,35 @@
+#pragma once
+// Many multiples of one point, for the parameter generator: a table of multiples per window of the scalar, and
+// additions in affine coordinates that share inversions.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/curve.h"
+#include "core/base/thread_pool.h"
+
+namespace cuzk::algebra {
+
+/// F is Fp or Fp2. Immutable once made; may be used by several threads at once.
+template <class F>
+class FixedBase {
+ public:
+  /// Makes the table for about `multiples` uses (the window is chosen so that table and uses together are cheapest; at
+  /// most 8 MB for G1 and 16 MB for G2).
+  FixedBase(const AffinePoint<F>& base, uint64_t multiples, ThreadPool& pool);
+
+  /// out[i] = scalars[i] times the base; spans equally long. Zero gives infinity.
+  void Multiply(std::span<const Fr> scalars, std::span<AffinePoint<F>> out, ThreadPool& pool,
+                Arithmetic arithmetic = Arithmetic::kScalar) const;
+
+ private:
+  unsigned window_bits_;
+  std::vector<AffinePoint<F>> table_;  // per window the multiples 1 .. 2^(window_bits-1)
+};
+
+extern template class FixedBase<Fp>;
+extern template class FixedBase<Fp2>;
+
+}  // namespace cuzk::algebra
