@@ -1,0 +1,46 @@
+#pragma once
+// Where each part of a witness lies in one lease.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "core/r1cs/shape.h"
+
+namespace cuzk::r1cs {
+
+/// kPlain: 32 bytes for everything; the reference. kNarrow: a byte per row and a bit per variable wherever the shape's
+/// bounds allow, 32 bytes for the rest.
+enum class Layout : uint8_t { kPlain, kNarrow };
+std::string_view LayoutName(Layout layout);  ///< "plain", "narrow"
+
+/// A run of bytes in the lease; `offset` is a multiple of 256.
+struct Plane {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+/// Elements are Montgomery Fr, 32 bytes.
+///
+///             narrow plane                                   wide plane
+/// kPlain      empty                                          one element per row of rows_with_inputs() / per aux
+/// kNarrow     rows: an int8 for EVERY row, 0 where wide      an element per wide row, in row order
+///             aux: a bit for EVERY aux, least significant    an element per aux that is not boolean, in order
+///             first in 64-bit words, 0 where not boolean
+struct PlanePair {
+  Plane narrow;
+  Plane wide;
+};
+
+/// The table of a lease.
+struct LeaseLayout {
+  Layout layout = Layout::kPlain;
+  std::array<PlanePair, kMatrixCount> rows;  ///< a, b, c
+  PlanePair aux;
+  Plane inputs;        ///< an element per input, ONE first
+  uint64_t bytes = 0;  ///< the size of the lease
+
+  static LeaseLayout For(const Shape& shape, Layout layout);
+};
+
+}  // namespace cuzk::r1cs
