@@ -18,17 +18,17 @@ constexpr KindRow kKinds[] = {
 };
 
 constexpr SizeRow kSizes[] = {
-    {uint64_t{1} << 11, "2KiB", "2k", 6, {8, 0, 0}, 2, true},
-    {uint64_t{1} << 12, "4KiB", "4k", 7, {8, 2, 0}, 2, false},
-    {uint64_t{1} << 13, "8KiB", "8k", 8, {8, 4, 0}, 2, false},
-    {uint64_t{1} << 14, "16KiB", "16k", 9, {8, 8, 0}, 2, false},
-    {uint64_t{1} << 15, "32KiB", "32k", 10, {8, 8, 2}, 2, false},
-    {uint64_t{1} << 23, "8MiB", "8m", 18, {8, 0, 0}, 6, true},
-    {uint64_t{1} << 24, "16MiB", "16m", 19, {8, 2, 0}, 6, false},
-    {uint64_t{1} << 29, "512MiB", "512m", 24, {8, 0, 0}, 8, true},
-    {uint64_t{1} << 30, "1GiB", "1g", 25, {8, 2, 0}, 8, false},
-    {uint64_t{1} << 35, "32GiB", "32g", 30, {8, 8, 0}, 9, true},
-    {uint64_t{1} << 36, "64GiB", "64g", 31, {8, 8, 2}, 9, true},
+    {uint64_t{1} << 11, "2KiB", "2k", 6, 8, 0, 0, 2, true},
+    {uint64_t{1} << 12, "4KiB", "4k", 7, 8, 2, 0, 2, false},
+    {uint64_t{1} << 13, "8KiB", "8k", 8, 8, 4, 0, 2, false},
+    {uint64_t{1} << 14, "16KiB", "16k", 9, 8, 8, 0, 2, false},
+    {uint64_t{1} << 15, "32KiB", "32k", 10, 8, 8, 2, 2, false},
+    {uint64_t{1} << 23, "8MiB", "8m", 18, 8, 0, 0, 6, true},
+    {uint64_t{1} << 24, "16MiB", "16m", 19, 8, 2, 0, 6, false},
+    {uint64_t{1} << 29, "512MiB", "512m", 24, 8, 0, 0, 8, true},
+    {uint64_t{1} << 30, "1GiB", "1g", 25, 8, 2, 0, 8, false},
+    {uint64_t{1} << 35, "32GiB", "32g", 30, 8, 8, 0, 9, true},
+    {uint64_t{1} << 36, "64GiB", "64g", 31, 8, 8, 2, 9, true},
 };
 
 /// What the network published for one circuit.
@@ -65,8 +65,8 @@ bool HasSize(Kind kind, const SizeRow& size) {
   return size.name != "8KiB";
 }
 
-std::string TreeName(TreeShape tree) {
-  return StrCat("merkletree-poseidon_hasher-", int{tree.base}, "-", int{tree.sub}, "-", int{tree.top});
+std::string TreeName(const SizeRow& size) {
+  return StrCat("merkletree-poseidon_hasher-", size.base, "-", size.sub, "-", size.top);
 }
 
 /// The text whose SHA-256 is in the parameter file's name.
@@ -76,7 +76,7 @@ std::string Identifier(Kind kind, const SizeRow& size) {
     return StrCat("layered_drgporep::PublicParams{ graph: stacked_graph::StackedGraph{expansion_degree: ",
                   kExpanderParents, " base_graph: drgraph::BucketGraph{size: ", size.nodes(), "; degree: ", kDrgParents,
                   "; hasher: poseidon_hasher} }, challenges: LayerChallenges { layers: ", counts.layers,
-                  ", max_count: ", counts.challenges, " }, tree: ", TreeName(size.tree), " }");
+                  ", max_count: ", counts.challenges, " }, tree: ", TreeName(size), " }");
   }
   if (kind == Kind::kSnap) return StrCat("empty_sector_update::PublicParams{ sector_nodes: ", size.nodes(), " }");
   PostCounts counts = PostCountsOf(kind, size);
@@ -85,7 +85,7 @@ std::string Identifier(Kind kind, const SizeRow& size) {
 }
 
 std::string ParameterStem(Kind kind, const SizeRow& size) {
-  std::string tree = TreeName(size.tree);
+  std::string tree = TreeName(size);
   std::string prefix = kind == Kind::kPorep  ? StrCat("stacked-proof-of-replication-", tree, "-sha256_hasher")
                        : kind == Kind::kSnap ? StrCat("empty-sector-update-", tree)
                                              : StrCat("proof-of-spacetime-fallback-", tree);
@@ -96,9 +96,9 @@ uint64_t PathBytes(uint64_t levels, uint64_t siblings) { return 8 + levels * (16
 
 /// A bincode MerkleProof in a tree of the sector's shape.
 uint64_t TreeProofBytes(const SizeRow& size) {
-  uint64_t bytes = 4 + 64 + PathBytes(size.base_levels, size.tree.base - 1);
-  if (size.tree.sub != 0) bytes += PathBytes(1, size.tree.sub - 1);
-  if (size.tree.top != 0) bytes += PathBytes(1, size.tree.top - 1);
+  uint64_t bytes = 4 + 64 + PathBytes(size.base_levels, size.base - 1);
+  if (size.sub != 0) bytes += PathBytes(1, size.sub - 1);
+  if (size.top != 0) bytes += PathBytes(1, size.top - 1);
   return bytes;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/base/status.h"
+#include "core/circuit/porep.h"
 
 namespace cuzk::filecoin {
 
@@ -35,25 +36,21 @@ const KindRow* FindKind(std::string_view name);
 /// By the number in messages; nullptr if there is none.
 const KindRow* FindKind(uint64_t number);
 
-/// Arities of trees C and R from the leaves up: `base` to the base roots, then one node of arity `sub`, then one of
-/// arity `top`; 0 where the level is absent.
-struct TreeShape {
-  uint8_t base = 8, sub = 0, top = 0;
-  friend bool operator==(const TreeShape&, const TreeShape&) = default;
-};
-
 /// One sector size.
 struct SizeRow {
   uint64_t bytes;
   std::string_view name;     // commands, fixtures and registered proofs: "32GiB"
   std::string_view id;       // end of circuit ids: "32g"
   uint8_t log2_nodes;        // nodes of 32 bytes
-  TreeShape tree;            // trees C and R
+  uint32_t base, sub, top;   // arities of trees C and R; 0 where the level is absent
   uint8_t base_levels;       // levels of a path inside a base tree
   bool published;            // the network uses it and published parameters exist
+
   uint64_t nodes() const { return uint64_t{1} << log2_nodes; }
-  /// Levels of a path in tree C or R: base, sub and top together.
-  unsigned tree_levels() const { return base_levels + (tree.sub != 0) + (tree.top != 0); }
+  /// Trees C and R-last, Poseidon.
+  circuit::TreeShape replica_tree() const { return {nodes(), base, sub, top}; }
+  /// Tree D, binary, SHA-256.
+  circuit::TreeShape data_tree() const { return {nodes(), 2, 0, 0}; }
 };
 
 std::span<const SizeRow> Sizes();
@@ -61,8 +58,8 @@ std::span<const SizeRow> Sizes();
 const SizeRow* FindSize(std::string_view name);
 const SizeRow* FindSizeByBytes(uint64_t bytes);
 
-inline constexpr unsigned kDrgParents = 6;
-inline constexpr unsigned kExpanderParents = 8;
+using circuit::kDrgParents;
+using circuit::kExpanderParents;
 inline constexpr unsigned kLabelParents = 37;
 inline constexpr unsigned kMaxLayers = 11;
 inline constexpr unsigned kProofBytes = 192;  // one Groth16 proof

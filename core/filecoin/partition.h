@@ -1,0 +1,39 @@
+#pragma once
+// What a request becomes: the partitions that are proved one by one.
+
+#include <cstdint>
+#include <vector>
+
+#include "core/circuit/circuit.h"
+#include "core/filecoin/registry.h"
+#include "core/filecoin/request.h"
+
+namespace cuzk::filecoin {
+
+/// The circuit's shape parameters.
+circuit::CircuitSpec SpecOf(const Circuit& circuit);
+
+/// One partition, ready for circuit::WriteWitness. `public_inputs` are the ones that a verifier computes, without ONE,
+/// padding included; the witness must end up with the same.
+struct Partition {
+  uint32_t index = 0;
+  circuit::PartitionInputs inputs;
+  std::vector<algebra::Fr> public_inputs;
+};
+
+/// A request read to the end.
+struct ParsedRequest {
+  const RegisteredProof* proof;  // for PoRep the one that the C1 names
+  std::vector<Partition> partitions;
+};
+
+/// Reads the vanilla proofs and checks every relation that the circuit does not close itself (circuit::WriteWitness
+/// notices the others). The request's bytes are freed on the way. One thread; 32 GiB PoRep takes a fraction of a second.
+/// Errors are InvalidArgument (Unimplemented for non-interactive PoRep unless allowed) and say where:
+/// "partition 3, challenge 7: comm_r_last_proof: level 4: …".
+struct ParseOptions {
+  bool allow_non_interactive = false;  // for witnesses and tests: their proofs wait for aggregates
+};
+StatusOr<ParsedRequest> ParseRequest(VanillaRequest request, const ParseOptions& options = {});
+
+}  // namespace cuzk::filecoin
