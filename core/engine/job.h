@@ -1,0 +1,83 @@
+#pragma once
+// What a job is to those outside the engine: the request that made it, its states and stages, its progress, its end.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/filecoin/registry.h"
+#include "core/filecoin/request.h"
+
+namespace cuzk::engine {
+
+using TimePoint = std::chrono::steady_clock::time_point;
+using Duration = std::chrono::steady_clock::duration;
+
+/// The values are those of the message field `priority`.
+enum class Priority : uint8_t { kLow = 1, kNormal = 2, kHigh = 3, kCritical = 4 };
+/// 0 is the kind's default; values outside 0..4 are kNormal.
+Priority PriorityOf(uint64_t message_value, filecoin::Kind kind);
+
+enum class JobState : uint8_t { kQueued, kRunning, kCompleted, kFailed, kCancelled };
+/// "queued", "running", "completed", "failed", "cancelled".
+std::string_view JobStateName(JobState state);
+inline bool IsFinal(JobState state) { return state >= JobState::kCompleted; }
+
+/// Where an unfinished job is; the furthest stage that any of its partitions has reached.
+enum class Stage : uint8_t {
+  kQueued, kParsing, kLoadingParameters, kSynthesis, kWaitingDevice, kDevice, kFinishing, kVerifying
+};
+inline constexpr size_t kStageCount = 8;
+/// "queued", "parsing", "loading-parameters", "synthesis", "waiting-device", "device", "finishing", "verifying".
+std::string_view StageName(Stage stage);
+
+/// A request as it comes in. Moved into Engine::Submit; the payload is never copied.
+struct ProofRequest {
+  std::string request_id;              ///< becomes the job id; empty: the engine makes a UUID v4
+  uint64_t priority = 0;               ///< as in the message
+  std::optional<TimePoint> deadline;   ///< the job fails if it is not done by then
+  filecoin::VanillaRequest vanilla;
+};
+
+/// Names one accepted execution. Equal requests that are unfinished share one.
+struct JobTicket {
+  std::string job_id;
+  uint64_t key = 0;             ///< unique in the life of the process, ascending
+  uint32_t queue_position = 0;  ///< unfinished jobs that were there before
+  bool joined = false;          ///< the same id, kind and payload was already there
+};
+
+/// Milliseconds by stage, for the answer. Sums over partitions may exceed the total.
+struct JobTimings {
+  uint64_t queue_wait_ms = 0, srs_load_ms = 0, synthesis_ms = 0, gpu_compute_ms = 0, total_ms = 0;
+};
+
+/// How a job ended.
+struct JobResult {
+  std::string job_id;
+  filecoin::Kind kind{};
+  JobState state{};                          ///< final
+  std::shared_ptr<const std::string> proof;  ///< kCompleted: kProofBytes for each partition; never null
+  std::string error;                         ///< kFailed, kCancelled: begins with what is wrong where
+  JobTimings timings;                        ///< kCompleted
+};
+
+/// What Watch reports.
+struct JobProgress {
+  std::string job_id;
+  uint64_t key = 0;
+  filecoin::Kind kind{};
+  JobState state{};
+  Stage stage{};
+  uint32_t partitions_total = 0, partitions_done = 0;  ///< total is 0 before parsing
+  double fraction = 0;                                  ///< 0 to 1, never falls
+  std::optional<double> seconds_left;                   ///< once stages of this circuit were measured
+  std::string worker;                                   ///< "device.worker" of the latest partition, e.g. "0.1"
+  std::string message;                                  ///< the error, or what is being loaded
+};
+
+}  // namespace cuzk::engine

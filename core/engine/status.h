@@ -1,0 +1,88 @@
+#pragma once
+// A picture of the engine at one moment. Taking it touches no device and takes no lock that is held while proving.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/job.h"
+#include "core/memory/budget.h"
+#include "core/memory/pinned_pool.h"
+#include "core/prover/parameter_store.h"
+
+namespace cuzk::engine {
+
+/// Where a partition is, as /status names it.
+enum class PartitionState : uint8_t { kPending, kSynthesizing, kSynthDone, kGpu, kDone, kFailed };
+/// "pending", "synthesizing", "synth_done", "gpu", "done", "failed".
+std::string_view PartitionStateName(PartitionState state);
+
+struct PartitionStatus {
+  uint32_t index = 0;
+  PartitionState state{};
+  std::optional<uint64_t> synthesis_ms, device_ms;
+};
+
+struct JobStatus {
+  JobProgress progress;
+  Priority priority{};
+  std::string circuit;  ///< id; for PoRep empty until the C1 was read
+  double submitted_seconds_ago = 0;
+  std::optional<double> started_seconds_ago, finished_seconds_ago;
+  std::vector<PartitionStatus> partitions;
+};
+
+struct WorkerStatus {
+  unsigned worker = 0;  ///< of the device, from 0
+  std::optional<uint64_t> job_key;
+  std::string job_id;   ///< empty: idle
+  filecoin::Kind kind{};
+  uint32_t partition = 0;
+  double busy_seconds = 0;        ///< of the current partition
+  double busy_seconds_total = 0;  ///< since the start, finished partitions only
+};
+
+struct DeviceStatus {
+  std::string name;
+  int ordinal = 0;
+  prover::MemoryInfo memory;  ///< as the workers last saw it
+  std::string lost;           ///< why; empty: healthy
+  std::vector<WorkerStatus> workers;
+  memory::PinnedPoolSnapshot pool;
+  uint32_t queued = 0;        ///< witnesses that wait for a worker
+  uint64_t partitions_total = 0;
+};
+
+struct KindStatus {
+  uint32_t pending = 0, in_progress = 0;  ///< unfinished jobs, each counted once
+  uint64_t completed_total = 0, failed_total = 0, cancelled_total = 0;
+};
+
+struct EngineCounters {
+  uint64_t submitted_total = 0, joined_total = 0, refused_total = 0;
+  uint64_t wrong_proofs_total = 0;       ///< partitions whose proof did not verify
+  uint64_t device_errors_total = 0;      ///< partitions that a device gave back with an error
+  uint64_t devices_lost_total = 0;
+  uint64_t retries_total = 0;            ///< partitions proved again, for whichever reason
+  uint64_t partitions_total = 0;         ///< proved and collected
+  uint64_t scheduler_turns_total = 0;    ///< grows at least once a second while the engine lives
+};
+
+struct EngineStatus {
+  double uptime_seconds = 0;
+  std::string not_ready;  ///< why jobs are refused; empty: ready
+  memory::BudgetSnapshot budget;
+  std::vector<DeviceStatus> devices;
+  std::vector<prover::ParameterStatus> parameters;
+  std::map<filecoin::Kind, KindStatus> kinds;  ///< all four
+  std::vector<JobStatus> jobs;                 ///< unfinished in order of submission, then those that ended lately
+  EngineCounters counters;
+  unsigned synthesis_threads = 0, synthesis_active = 0;
+  uint64_t results_kept = 0;
+  std::vector<std::string> last_errors;        ///< newest first, at most 20
+};
+
+}  // namespace cuzk::engine
