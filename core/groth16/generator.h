@@ -10,16 +10,15 @@
 #include <string>
 #include <string_view>
 
+#include "core/algebra/cpu_arithmetic.h"
 #include "core/algebra/fr.h"
 #include "core/base/bytes.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
-
-namespace cuzk::r1cs {
-struct Shape;
-class RowSink;
-}  // namespace cuzk::r1cs
+#include "core/memory/host_allocator.h"
+#include "core/r1cs/shape.h"
+#include "core/r1cs/variable.h"
 
 namespace cuzk::groth16 {
 
@@ -41,25 +40,30 @@ struct GeneratorInput {
   const r1cs::Shape* shape = nullptr;
   RowSource rows;
   ToxicWaste waste;
-};
-
-struct GeneratorOutput {
-  std::filesystem::path params;  ///< `.params`
-  std::filesystem::path key;     ///< `.vk`
-  /// Bytes of the parameter file and its SHA-256 in lower-case hex.
-  uint64_t bytes = 0;
-  std::string sha256;
+  algebra::Arithmetic arithmetic = algebra::Arithmetic::kScalar;
 };
 
 struct GeneratorOptions {
-  std::filesystem::path path;  ///< of the `.params`; the `.vk` is written beside it
-  Progress progress;           ///< points written of all points
-  std::stop_token stop;        ///< Cancelled; no file is left
+  std::filesystem::path path;                   ///< of the `.params`; the other two files are written beside it
+  std::string version;                          ///< of the program, for the development record
+  bool record_waste = false;                    ///< put the waste into the record: only if it was given, never if random
+  Progress progress;                            ///< points written of all points
+  std::stop_token stop;                         ///< Cancelled; no file is left
+  memory::HostAllocator* allocator = nullptr;   ///< of the large arrays; null: the system's
 };
 
-/// Writes parameters and key; a file appears under its final name only when it is complete, the key last. Memory:
-/// 96 bytes per variable and a few tens of MB. InvalidArgument: delta or gamma is zero, tau lies in the domain, or a
-/// variable of l, or of a query by density, would be infinity ("unconstrained"). ResourceExhausted: the disk is full.
+struct GeneratorOutput {
+  std::filesystem::path params;  ///< NAME.params
+  std::filesystem::path key;     ///< NAME.vk
+  std::filesystem::path record;  ///< NAME.development.json, see identity.h
+  uint64_t bytes = 0;            ///< of the parameter file
+  std::string sha256;            ///< of the parameter file, lower-case hex
+};
+
+/// Writes the development record, the key and the parameters, in this order, each under its final name only when it is
+/// complete: parameters that are there are whole and have the others beside them. Memory: 96 bytes a variable and some tens
+/// of MB. InvalidArgument: a secret is zero, tau lies in the domain, an aux is unconstrained, or a density bit and the
+/// rows disagree (so a point would be infinity or missing). ResourceExhausted: memory, or the disk is full.
 StatusOr<GeneratorOutput> GenerateParameters(const GeneratorInput& input, const GeneratorOptions& options,
                                              ThreadPool& pool);
 

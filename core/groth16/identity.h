@@ -14,16 +14,17 @@ namespace cuzk::groth16 {
 
 /// What `NAME.development.json` beside a parameter file says: made here, never to be used on a real network.
 struct DevelopmentRecord {
-  std::string sha256;              ///< of the parameter file, lower-case hex
-  std::string version;             ///< of the program that made it; empty in a recorded fixture
-  std::optional<ToxicWaste> waste; ///< only if it was given to the generator
+  std::string sha256;               ///< of the parameter file, lower-case hex
+  std::string version;              ///< of the program that made it; empty in a recorded fixture
+  std::optional<ToxicWaste> waste;  ///< only if it was given to the generator
 
+  /// "params_sha256", "version", and the five keys of ToxicWaste::FromJson.
   std::string ToJson() const;
-  /// Reads both our own form and that of recorded fixtures (`params_sha256`). InvalidArgument names the key.
+  /// InvalidArgument names the key that is missing or malformed; other keys are ignored.
   static StatusOr<DevelopmentRecord> FromJson(std::string_view json);
 };
 
-/// `NAME.development.json` for a file NAME.
+/// `NAME.development.json` for a file NAME.params.
 std::filesystem::path DevelopmentRecordPath(const std::filesystem::path& parameter_file);
 
 /// The first 16 bytes of BLAKE2b-512 over all bytes, in lower-case hex: the form of the published table.
@@ -33,8 +34,12 @@ std::string Sha256Digest(ByteSpan bytes, const Progress& progress);
 
 enum class Provenance { kPublished, kDevelopment };
 
-/// Tells whether `bytes`, the content of `path`, are the published file (`published` is the table's digest, if the table has
-/// one) or a development file with its record beside it. FailedPrecondition if they are neither, with both digests.
+/// The record beside a parameter file; nothing if there is none.
+StatusOr<std::optional<DevelopmentRecord>> ReadDevelopmentRecord(const std::filesystem::path& parameter_file);
+
+/// Tells whether `bytes`, the content of `path`, are the published file (`published` is the table's digest, if the table
+/// has one) or a development file with its record beside it (a recorded fixture NAME.json stands for the record).
+/// FailedPrecondition if they are neither, with both digests; InvalidArgument for a malformed record.
 StatusOr<Provenance> Identify(const std::filesystem::path& path, ByteSpan bytes,
                               const std::optional<std::string>& published, const Progress& progress);
 

@@ -13,16 +13,14 @@
 #include <string>
 #include <string_view>
 
+#include "core/algebra/cpu_arithmetic.h"
 #include "core/algebra/curve.h"
 #include "core/base/file.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 #include "core/groth16/verifying_key.h"
-
-namespace cuzk::r1cs {
-struct Shape;
-}
+#include "core/r1cs/shape.h"
 
 namespace cuzk::groth16 {
 
@@ -88,12 +86,14 @@ class ParameterFile {
 /// How the points of a section are decoded.
 struct DecodeOptions {
   PointPolicy policy = PointPolicy::kCurve;
+  algebra::Arithmetic arithmetic = algebra::Arithmetic::kScalar;
   std::stop_token stop;  ///< Cancelled once it is asked to stop
-  Progress progress;     ///< bytes done of the section's bytes
+  Progress progress;     ///< bytes done of the bytes to be decoded
 };
 
-/// Decodes points [begin, begin + out.size()) of a G1 section into Montgomery memory form, in parallel.
-/// InvalidArgument names section and index of the first bad point. The caller gives `out`; nothing big is allocated.
+/// Decodes points [begin, begin + out.size()) of a G1 section into Montgomery memory form, in parallel, and lets the
+/// file's pages go behind itself. InvalidArgument names section and index of the lowest bad point. Nothing big is
+/// allocated.
 Status DecodeG1(const ParameterFile& file, Query query, uint64_t begin, std::span<algebra::G1Affine> out,
                 ThreadPool& pool, const DecodeOptions& options);
 /// The same for b_g2.

@@ -29,18 +29,19 @@ class Verifier {
 
   /// Whether e(A, B) = e(alpha, beta) e(ic(x), gamma) e(C, delta). InvalidArgument if the number of inputs is not the
   /// key's.
-  StatusOr<bool> Verify(const Statement& statement) const;
+  StatusOr<bool> Verify(const Statement& statement, ThreadPool& pool) const;
 
-  /// Indices of the statements that do not verify, ascending; empty if all do. A random linear combination with one
-  /// final exponentiation first (128-bit coefficients from the operating system's generator); only if that fails, each
-  /// one by itself. InvalidArgument names the statement whose number of inputs is not the key's.
+  /// Indices of the statements that do not verify, ascending; empty if all do. More than one: a random linear
+  /// combination with one final exponentiation first (128-bit coefficients from the operating system's generator), and
+  /// only if that fails, each by itself. InvalidArgument names the statement whose number of inputs is not the key's.
   StatusOr<std::vector<size_t>> FindWrong(std::span<const Statement> statements, ThreadPool& pool) const;
 
  private:
-  StatusOr<bool> VerifyTogether(std::span<const Statement> statements, ThreadPool& pool) const;
-  Status CheckInputs(std::span<const Statement> statements) const;
+  Status CheckInputs(const Statement& statement) const;
+  bool VerifyTogether(std::span<const Statement> statements, ThreadPool& pool) const;
 
   VerifyingKey key_;
+  algebra::PreparedG2 gamma_, delta_;
   algebra::Gt alpha_beta_;  ///< e(alpha, beta)
 };
 

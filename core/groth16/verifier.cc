@@ -1,0 +1,118 @@
+#include "core/groth16/verifier.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/algebra/msm.h"
+#include "core/base/random.h"
+
+namespace cuzk::groth16 {
+namespace {
+
+using algebra::Fp12;
+using algebra::Fr;
+using algebra::G1;
+using algebra::G1Affine;
+using algebra::PreparedG2;
+using algebra::PreparedPair;
+
+/// 128 random bits, not zero.
+struct Coefficient {
+  std::array<uint64_t, 2> limbs;
+  Fr element;
+};
+Coefficient RandomCoefficient() {
+  for (;;) {
+    std::array<uint8_t, 32> bytes{};
+    FillRandom(std::span(bytes).first(16));
+    Fr x = *Fr::FromBytesLe(bytes);
+    if (!x.IsZero()) return {{LoadLe<uint64_t>(bytes.data()), LoadLe<uint64_t>(bytes.data() + 8)}, x};
+  }
+}
+
+/// prod_j ML(z_j A_j, B_j), all in one Miller loop.
+Fp12 WeightedLoop(std::span<const Statement> statements, std::span<const Coefficient> z) {
+  std::vector<G1> a(statements.size());
+  std::vector<G1Affine> a_affine(statements.size());
+  std::vector<algebra::G2Affine> b(statements.size());
+  for (size_t j = 0; j < statements.size(); ++j) {
+    a[j] = ScalarMul(algebra::ToJacobian(statements[j].proof.a), z[j].limbs);
+    b[j] = statements[j].proof.b;
+  }
+  algebra::BatchToAffine(a, a_affine);
+  return algebra::MillerLoop(a_affine, b);
+}
+
+}  // namespace
+
+Verifier::Verifier(VerifyingKey key)
+    : key_(std::move(key)),
+      gamma_(key_.gamma_g2),
+      delta_(key_.delta_g2),
+      alpha_beta_(algebra::Pairing(key_.alpha_g1, key_.beta_g2)) {}
+
+Status Verifier::CheckInputs(const Statement& statement) const {
+  if (statement.public_inputs.size() == key_.public_inputs()) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("malformed verifying key for these inputs: ", statement.public_inputs.size(),
+                                           " public inputs, the key is for ", key_.public_inputs()));
+}
+
+StatusOr<bool> Verifier::Verify(const Statement& statement, ThreadPool& pool) const {
+  CUZK_RETURN_IF_ERROR(CheckInputs(statement));
+  const Proof& proof = statement.proof;
+  G1 inputs = algebra::Msm(std::span(key_.ic).subspan(1), statement.public_inputs, pool) + key_.ic[0];
+  // e(A, B) e(-ic(x), gamma) e(-C, delta) = e(alpha, beta)
+  const PreparedG2 b(proof.b);
+  const std::array<PreparedPair, 3> pairs = {PreparedPair{proof.a, &b}, PreparedPair{-ToAffine(inputs), &gamma_},
+                                             PreparedPair{-proof.c, &delta_}};
+  return algebra::FinalExponentiation(algebra::MillerLoop(pairs)) == alpha_beta_;
+}
+
+bool Verifier::VerifyTogether(std::span<const Statement> statements, ThreadPool& pool) const {
+  const size_t n = statements.size();
+  std::vector<Coefficient> z(n);
+  std::vector<Fr> weights(n), inputs(key_.ic.size(), Fr::Zero());
+  std::vector<G1Affine> c(n);
+  for (size_t j = 0; j < n; ++j) {
+    z[j] = RandomCoefficient();
+    weights[j] = z[j].element;
+    c[j] = statements[j].proof.c;
+    inputs[0] += weights[j];
+    for (size_t i = 1; i < inputs.size(); ++i) inputs[i] += weights[j] * statements[j].public_inputs[i - 1];
+  }
+  // prod_j e(z_j A_j, B_j) = e(alpha, beta)^(sum z) e(ic(sum_j z_j x_j), gamma) e(sum_j z_j C_j, delta)
+  const size_t groups = std::min(n, pool.size());
+  std::vector<Fp12> loops(groups + 1);
+  pool.ParallelFor(groups + 1, 1, [&](size_t begin, size_t end) {
+    for (size_t g = begin; g < end; ++g) {
+      if (g < groups) {
+        const size_t first = g * n / groups, size = (g + 1) * n / groups - first;
+        loops[g] = WeightedLoop(statements.subspan(first, size), std::span<const Coefficient>(z).subspan(first, size));
+        continue;
+      }
+      const std::array<PreparedPair, 2> pairs = {PreparedPair{-ToAffine(algebra::Msm(key_.ic, inputs, pool)), &gamma_},
+                                                 PreparedPair{-ToAffine(algebra::Msm(c, weights, pool)), &delta_}};
+      loops[g] = algebra::MillerLoop(pairs);
+    }
+  });
+  Fp12 product = loops[groups];
+  for (size_t g = 0; g < groups; ++g) product *= loops[g];
+  return algebra::FinalExponentiation(product) == algebra::Pow(alpha_beta_, inputs[0]);
+}
+
+StatusOr<std::vector<size_t>> Verifier::FindWrong(std::span<const Statement> statements, ThreadPool& pool) const {
+  for (size_t j = 0; j < statements.size(); ++j) {
+    Status status = CheckInputs(statements[j]);
+    if (!status.ok()) return Annotate(status, StrCat("proof ", j));
+  }
+  std::vector<size_t> wrong;
+  if (statements.empty() || (statements.size() > 1 && VerifyTogether(statements, pool))) return wrong;
+  for (size_t j = 0; j < statements.size(); ++j) {
+    CUZK_ASSIGN_OR_RETURN(bool valid, Verify(statements[j], pool));
+    if (!valid) wrong.push_back(j);
+  }
+  return wrong;
+}
+
+}  // namespace cuzk::groth16
