@@ -1,0 +1,90 @@
+#pragma once
+// The one table of metrics and their registry. Labels are bounded: never a job, miner, sector, request id or error
+// text.
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cuzk {
+
+enum class MetricType { kCounter, kGauge, kHistogram };
+
+enum class MetricId : uint8_t {
+  kProofsCompleted,
+  kProofsFailed,
+  kProofsCancelled,
+  kProofDuration,
+  kStageDuration,
+  kQueueDepth,
+  kRunningJobs,
+  kGpuWorkers,
+  kPartitionsRetried,
+  kProofsRefusedByVerifier,
+  kMemoryBudget,
+  kMemoryUsed,
+  kPinnedPoolTotal,
+  kPinnedPoolUsed,
+  kParametersBytes,
+  kDevelopmentParameters,
+  kDeviceHealthy,
+  kDeviceMemoryUsed,
+  kGrpcRequests,
+  kUptime,
+  kBuildInfo,
+  kProcessCpu,
+  kProcessResident,
+  kProcessVirtual,
+  kProcessOpenFds,
+  kProcessMaxFds,
+  kProcessStartTime,
+  kProcessThreads,
+  kCount
+};
+
+struct MetricRow {
+  MetricId id;
+  MetricType type;
+  std::string_view name;
+  std::string_view labels;  ///< names separated by commas; empty: none
+  std::string_view help;
+  std::span<const double> buckets;  ///< upper bounds of a histogram
+};
+
+/// Row i has id i.
+std::span<const MetricRow> MetricTable();
+
+/// Values of every row, by label values in the order of the row's labels. Any thread may call anything. A wrong number
+/// of labels or a wrong type ends the process: that is a mistake of the caller.
+class Metrics {
+ public:
+  using Labels = std::initializer_list<std::string_view>;
+
+  Metrics();
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  void Increment(MetricId counter, Labels labels = {}, double by = 1);
+  /// Raises a counter to a total that is counted elsewhere; a smaller total changes nothing.
+  void RaiseTo(MetricId counter, Labels labels, double total);
+  void Set(MetricId gauge, Labels labels, double value);
+  void Observe(MetricId histogram, Labels labels, double value);
+  /// Drops every child of a gauge, before the present ones are set.
+  void Clear(MetricId gauge);
+
+  /// Prometheus' text format, version 0.0.4.
+  std::string Text() const;
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+/// Sets the process_* rows from /proc/self; what cannot be read stays as it is.
+void UpdateProcessMetrics(Metrics& metrics);
+
+}  // namespace cuzk

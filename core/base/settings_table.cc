@@ -1,0 +1,66 @@
+#include "core/base/settings.h"
+
+namespace cuzk {
+namespace {
+
+using enum SettingType;
+
+constexpr SettingRow kRows[] = {
+    {"listen", kText, "unix:/run/cuzkd/cuzkd.sock", "", "", "", false,
+     "Where gRPC is served: unix:PATH, or HOST:PORT. Several are separated by commas."},
+    {"listen_mode", kMode, "0660", "", "", "", false, "Permissions of a unix socket, given when it is created."},
+
+    {"grpc.max_message", kSize, "512MiB", "", "", "", false,
+     "The largest message in either direction. Curio sends up to 256 MiB."},
+    {"grpc.max_calls", kInteger, "256", "", "calls", "", false,
+     "Calls that one connection may have open at once; each waiting call is one."},
+    {"grpc.threads", kInteger, "512", "", "threads", "", false,
+     "The most threads that gRPC may use. A call that waits for a proof holds one."},
+    {"grpc.ingress_memory", kSize, "4GiB", "", "", "", false,
+     "The most memory that gRPC may use for messages that are arriving."},
+    {"grpc.allow_plaintext", kBool, "false", "", "", "", false,
+     "Serve without encryption on an address that other machines can reach."},
+    {"grpc.reflection", kBool, "true", "", "", "", false, "Let tools such as grpcurl ask for the message layout."},
+
+    {"http.listen", kText, "127.0.0.1:9821", "", "", "", false,
+     "Where /metrics, /healthz, /readyz and /status are served over plain HTTP; empty: nowhere."},
+
+    {"params.directory", kText, "/var/tmp/filecoin-proof-parameters", "", "", "FIL_PROOFS_PARAMETER_CACHE", false,
+     "The folder with the .params and .vk files."},
+    {"params.allow_development", kBool, "false", "", "", "", false,
+     "Accept parameters that `cuzkctl params make` made. Whoever made them can forge proofs that this machine "
+     "accepts."},
+    {"params.preload", kList, "", "", "", "", false,
+     "Circuits whose parameters are loaded at start-up, such as porep-32g."},
+
+    {"devices.use", kText, "auto", "auto|gpu|cpu", "", "", false,
+     "What proves: the GPUs if this build has them and the machine too, else the CPU; or one of them only."},
+    {"devices.workers", kInteger, "2", "", "workers per device", "", false,
+     "While one worker computes, another one copies the next partition."},
+
+    {"synthesis.threads", kInteger, "0", "", "threads", "", false,
+     "Threads that read proofs, write witnesses and, without a GPU, compute. 0: one per core."},
+    {"synthesis.partitions", kInteger, "2", "", "partitions", "", false,
+     "Partitions whose witness is written at once."},
+
+    {"memory.budget", kSize, "auto", "auto", "", "", false,
+     "What requests, witnesses, buffers and parameters may use together. auto: the machine's memory or the control "
+     "group's limit, whichever is smaller, less a reserve."},
+
+    {"jobs.queue", kInteger, "1024", "", "jobs", "", false, "Accepted and unfinished jobs; more are refused."},
+    {"jobs.results", kInteger, "4096", "", "jobs", "", false, "Ended jobs whose result is kept."},
+    {"jobs.result_age", kDuration, "24h", "", "", "", false, "How long a result is kept."},
+    {"jobs.drain", kDuration, "30m", "", "", "", false,
+     "How long jobs may go on after SIGTERM; then they are cancelled."},
+
+    {"log.level", kText, "info", "debug|info|warning|error", "", "", false,
+     "The least important kind of message that is written."},
+    {"log.format", kText, "text", "text|json", "", "", false,
+     "Lines for people, or one JSON object per line, on stderr."},
+};
+
+}  // namespace
+
+std::span<const SettingRow> SettingTable() { return kRows; }
+
+}  // namespace cuzk

@@ -1,0 +1,153 @@
+#include "core/base/settings_text.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "core/base/bytes.h"
+
+namespace cuzk {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  uint64_t factor;
+};
+constexpr std::array<Unit, 5> kSizeUnits{
+    {{"B", 1}, {"KiB", 1ull << 10}, {"MiB", 1ull << 20}, {"GiB", 1ull << 30}, {"TiB", 1ull << 40}}};
+constexpr std::array<Unit, 4> kDurationUnits{{{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}}};
+
+std::optional<uint64_t> WholeNumber(std::string_view text, int base = 10) {
+  uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value, base);
+  if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+template <size_t N>
+std::optional<uint64_t> WithUnit(std::string_view text, const std::array<Unit, N>& units, uint64_t limit) {
+  size_t digits = text.find_first_not_of("0123456789");
+  if (digits == std::string_view::npos || digits == 0) return std::nullopt;
+  std::optional<uint64_t> number = WholeNumber(text.substr(0, digits));
+  for (const Unit& unit : units) {
+    if (unit.name == text.substr(digits) && number && *number <= limit / unit.factor) return *number * unit.factor;
+  }
+  return std::nullopt;
+}
+
+bool IsChoice(std::string_view choices, std::string_view text) {
+  while (!choices.empty()) {
+    size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == text) return true;
+    choices = bar == std::string_view::npos ? std::string_view() : choices.substr(bar + 1);
+  }
+  return false;
+}
+
+bool IsMode(std::string_view text) {
+  std::optional<uint64_t> mode = WholeNumber(text, 8);
+  return text.size() == 4 && text[0] == '0' && mode && *mode <= 0777;
+}
+
+Status Expected(const SettingRow& row, std::string_view form, std::string_view text) {
+  std::string choices = row.choices.empty() ? std::string() : StrCat(", or ", row.choices);
+  return absl::InvalidArgumentError(StrCat(row.name, ": expected ", form, choices, ", not \"", text, "\""));
+}
+
+}  // namespace
+
+StatusOr<uint64_t> ParseSize(std::string_view text) {
+  if (auto value = WithUnit(text, kSizeUnits, std::numeric_limits<uint64_t>::max())) return *value;
+  return absl::InvalidArgumentError(StrCat("\"", text, "\" is not a size such as 256MiB (B, KiB, MiB, GiB, TiB)"));
+}
+
+StatusOr<std::chrono::milliseconds> ParseDuration(std::string_view text) {
+  // A hundred years, so that no sum of two of them overflows a clock.
+  constexpr uint64_t kLongest = 100ull * 366 * 24 * 3'600'000;
+  if (auto value = WithUnit(text, kDurationUnits, kLongest)) return std::chrono::milliseconds(*value);
+  return absl::InvalidArgumentError(StrCat("\"", text, "\" is not a duration such as 30s (ms, s, m, h)"));
+}
+
+std::string FormatSize(uint64_t bytes) {
+  for (size_t i = kSizeUnits.size(); i-- > 1;) {
+    if (bytes != 0 && bytes % kSizeUnits[i].factor == 0)
+      return StrCat(bytes / kSizeUnits[i].factor, kSizeUnits[i].name);
+  }
+  return StrCat(bytes, "B");
+}
+
+std::string_view SettingTypeName(SettingType type) {
+  switch (type) {
+    case SettingType::kText:
+      return "text";
+    case SettingType::kBool:
+      return "true or false";
+    case SettingType::kInteger:
+      return "whole number";
+    case SettingType::kSize:
+      return "size";
+    case SettingType::kDuration:
+      return "duration";
+    case SettingType::kMode:
+      return "permission bits";
+    case SettingType::kList:
+      return "list of texts";
+  }
+  return "";
+}
+
+Status CheckSettingText(const SettingRow& row, std::string_view text) {
+  if (IsChoice(row.choices, text)) return absl::OkStatus();
+  switch (row.type) {
+    case SettingType::kText:
+    case SettingType::kList:
+      for (unsigned char c : text) {
+        if (c < 0x20 || c == 0x7f) {
+          return absl::InvalidArgumentError(StrCat(row.name, ": control character in the value"));
+        }
+      }
+      if (row.type == SettingType::kText && !row.choices.empty()) return Expected(row, "one of", text);
+      return absl::OkStatus();
+    case SettingType::kBool:
+      return text == "true" || text == "false" ? absl::OkStatus() : Expected(row, "true or false", text);
+    case SettingType::kInteger:
+      return WholeNumber(text) ? absl::OkStatus() : Expected(row, "a whole number", text);
+    case SettingType::kSize:
+      return ParseSize(text).ok() ? absl::OkStatus() : Expected(row, "a size such as 256MiB", text);
+    case SettingType::kDuration:
+      return ParseDuration(text).ok() ? absl::OkStatus() : Expected(row, "a duration such as 30s", text);
+    case SettingType::kMode:
+      return IsMode(text) ? absl::OkStatus() : Expected(row, "permission bits such as 0660", text);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> SplitList(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    size_t comma = text.find(',');
+    std::string_view part = text.substr(0, comma);
+    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+    while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+    if (!part.empty()) parts.emplace_back(part);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return parts;
+}
+
+std::string QuoteToml(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      uint8_t byte = static_cast<uint8_t>(c);
+      quoted += StrCat("\\u00", ToHex({&byte, 1}));
+    } else {
+      quoted += c;
+    }
+  }
+  return StrCat(quoted, "\"");
+}
+
+}  // namespace cuzk
