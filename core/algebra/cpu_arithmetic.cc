@@ -1,0 +1,70 @@
+#include "core/algebra/cpu_arithmetic.h"
+
+#include <array>
+#include <string>
+
+namespace cuzk::algebra {
+namespace {
+
+struct Feature {
+  std::string_view name;
+  bool present;
+};
+
+// __builtin_cpu_supports looks at the operating system's saved registers too; it takes literals only.
+std::array<Feature, 3> BaseFeatures() {
+  __builtin_cpu_init();
+  return {{{"AVX2", __builtin_cpu_supports("avx2") != 0},
+           {"BMI2", __builtin_cpu_supports("bmi2") != 0},
+           {"ADX", __builtin_cpu_supports("adx") != 0}}};
+}
+std::array<Feature, 5> IfmaFeatures() {
+  __builtin_cpu_init();
+  return {{{"AVX-512F", __builtin_cpu_supports("avx512f") != 0},
+           {"AVX-512DQ", __builtin_cpu_supports("avx512dq") != 0},
+           {"AVX-512BW", __builtin_cpu_supports("avx512bw") != 0},
+           {"AVX-512VL", __builtin_cpu_supports("avx512vl") != 0},
+           {"AVX-512IFMA", __builtin_cpu_supports("avx512ifma") != 0}}};
+}
+
+template <size_t N>
+std::string Missing(const std::array<Feature, N>& features) {
+  std::string text;
+  for (const Feature& f : features) {
+    if (!f.present) text += StrCat(text.empty() ? "" : ", ", f.name);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view ArithmeticName(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::kIfma ? "ifma" : "scalar";
+}
+
+bool IsSupported(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::kScalar || Missing(IfmaFeatures()).empty();
+}
+
+Arithmetic BestArithmetic() { return IsSupported(Arithmetic::kIfma) ? Arithmetic::kIfma : Arithmetic::kScalar; }
+
+StatusOr<Arithmetic> ResolveArithmetic(std::optional<std::string_view> choice) {
+  if (!choice || choice->empty()) return BestArithmetic();
+  if (*choice == "scalar") return Arithmetic::kScalar;
+  if (*choice != "ifma") {
+    return absl::InvalidArgumentError(
+        StrCat("CUZK_CPU_ARITHMETIC is \"", *choice, "\"; it can be \"scalar\" or \"ifma\""));
+  }
+  std::string missing = Missing(IfmaFeatures());
+  if (missing.empty()) return Arithmetic::kIfma;
+  return absl::FailedPreconditionError(
+      StrCat("CUZK_CPU_ARITHMETIC is \"ifma\", but this processor lacks ", missing, "; use \"scalar\""));
+}
+
+Status CheckProcessor() {
+  std::string missing = Missing(BaseFeatures());
+  if (missing.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(StrCat("this processor lacks ", missing, ", which the program needs"));
+}
+
+}  // namespace cuzk::algebra
