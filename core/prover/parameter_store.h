@@ -44,12 +44,11 @@ struct ParameterStoreOptions {
 struct ParameterStatus {
   std::string circuit;
   const Device* device = nullptr;
-  enum class State { kLoading, kReady, kFailed } state = State::kLoading;
+  enum class State { kLoading, kReady, kFailed } state = State::kLoading;  ///< a failed one is soon forgotten
   double fraction = 0;      ///< of loading
   uint64_t host_bytes = 0, device_bytes = 0;
   bool development = false;
   bool in_use = false;      ///< somebody besides the store holds them
-  std::string message;      ///< why it failed
 };
 
 /// Any number of threads. Loading of one circuit on one device happens once: who asks meanwhile waits for it.
@@ -79,7 +78,11 @@ class ParameterStore {
  private:
   struct Entry;
   using Key = std::pair<const Device*, std::string>;
-  Status Load(Device& device, const ParameterRequest& request, Entry& entry, const LoadOptions& load);
+  Status Load(Device& device, const ParameterRequest& request, Entry& entry, std::stop_token stop,
+              const Progress& progress);
+  StatusOr<groth16::Provenance> ProvenanceOf(const ParameterRequest& request, const groth16::ParameterFile& file,
+                                             const Progress& progress) const;
+  std::shared_ptr<const ResidentParameters> Use(Entry& entry);  // with mutex_ held
 
   const ParameterStoreOptions options_;
   mutable std::mutex mutex_;
