@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string_view>
-
-#include "core/base/file.h"
 
 namespace cuzk::memory {
 namespace {
@@ -37,8 +37,14 @@ void ForEachLine(std::string_view text, F line) {
   }
 }
 
+/// Files of the kernel have no size and cannot be mapped. Empty if unreadable.
+std::string ReadKernelFile(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 StatusOr<uint64_t> ReadMemTotal(const std::filesystem::path& path) {
-  CUZK_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  std::string text = ReadKernelFile(path);
   std::optional<uint64_t> total;
   ForEachLine(text, [&](std::string_view line) {
     constexpr std::string_view kKey = "MemTotal:", kUnit = "kB";
@@ -57,14 +63,12 @@ void ReadLimits(const std::filesystem::path& mount, std::string_view group, cons
   std::filesystem::path relative(group);
   for (;;) {
     std::filesystem::path path = mount / relative / file;
-    if (auto text = ReadFile(path); text.ok()) {
-      auto value = Number(*text);
-      // Version 1 writes a huge number where version 2 writes "max".
-      if (value && *value > 0 && *value < limits->machine_bytes &&
-          (limits->cgroup_bytes == 0 || *value < limits->cgroup_bytes)) {
-        limits->cgroup_bytes = *value;
-        limits->cgroup_source = path.string();
-      }
+    auto value = Number(ReadKernelFile(path));
+    // Version 1 writes a huge number where version 2 writes "max".
+    if (value && *value > 0 && *value < limits->machine_bytes &&
+        (limits->cgroup_bytes == 0 || *value < limits->cgroup_bytes)) {
+      limits->cgroup_bytes = *value;
+      limits->cgroup_source = path.string();
     }
     if (relative.empty()) return;
     relative = relative.parent_path();
@@ -81,10 +85,9 @@ StatusOr<MemoryLimits> DetectMemory(const std::filesystem::path& root) {
   MemoryLimits limits;
   CUZK_ASSIGN_OR_RETURN(limits.machine_bytes, ReadMemTotal(root / "proc/meminfo"));
   std::filesystem::path mount = root / "sys/fs/cgroup";
-  auto groups = ReadFile(root / "proc/self/cgroup");
-  if (!groups.ok()) return limits;  // a system without control groups
+  std::string groups = ReadKernelFile(root / "proc/self/cgroup");  // empty on a system without control groups
   // Lines are "id:controllers:path"; id 0 without controllers is version 2.
-  ForEachLine(*groups, [&](std::string_view line) {
+  ForEachLine(groups, [&](std::string_view line) {
     size_t first = line.find(':');
     size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
     if (second == line.npos) return;
