@@ -1,0 +1,121 @@
+#include "tests/doubles/faulty_device.h"
+
+#include <optional>
+#include <utility>
+
+namespace cuzk::testing_support {
+
+using prover::Pending;
+using prover::ResidentParameters;
+
+class FaultyDevice::FaultyPending final : public Pending {
+ public:
+  FaultyPending(FaultyDevice& device, std::unique_ptr<Pending> inner) : device_(device), inner_(std::move(inner)) {}
+
+  StatusOr<groth16::MsmResults> Finish() override {
+    std::optional<FaultKind> corruption;
+    CUZK_RETURN_IF_ERROR(device_.Strike(FaultPoint::kFinish, &corruption));
+    StatusOr<groth16::MsmResults> results = inner_->Finish();
+    if (results.ok() && corruption == FaultKind::kCorruptH) results->h += algebra::G1Generator();
+    if (results.ok() && corruption == FaultKind::kCorruptB) results->b_g2 += algebra::G2Generator();
+    return results;
+  }
+  const prover::Timeline& timeline() const override { return inner_->timeline(); }
+
+ private:
+  FaultyDevice& device_;
+  std::unique_ptr<Pending> inner_;
+};
+
+void FaultyDevice::Add(const Fault& fault) {
+  std::lock_guard lock(mutex_);
+  faults_.push_back(fault);
+}
+void FaultyDevice::ClearFaults() {
+  std::lock_guard lock(mutex_);
+  faults_.clear();
+}
+void FaultyDevice::set_delay(std::chrono::milliseconds delay) {
+  std::lock_guard lock(mutex_);
+  delay_ = delay;
+}
+void FaultyDevice::Hold() {
+  std::lock_guard lock(mutex_);
+  held_ = true;
+}
+void FaultyDevice::Release() {
+  {
+    std::lock_guard lock(mutex_);
+    held_ = false;
+  }
+  changed_.notify_all();
+}
+uint64_t FaultyDevice::calls(FaultPoint point) const {
+  std::lock_guard lock(mutex_);
+  return calls_[static_cast<size_t>(point)];
+}
+uint64_t FaultyDevice::waiting() const {
+  std::lock_guard lock(mutex_);
+  return waiting_;
+}
+
+Status FaultyDevice::health() const {
+  {
+    std::lock_guard lock(mutex_);
+    if (lost_) return absl::UnavailableError("the device is lost (injected)");
+  }
+  return inner_.health();
+}
+
+Status FaultyDevice::Strike(FaultPoint point, std::optional<FaultKind>* corruption) {
+  std::lock_guard lock(mutex_);
+  const uint64_t call = calls_[static_cast<size_t>(point)]++;
+  if (lost_) return absl::UnavailableError("the device is lost (injected)");
+  for (const Fault& fault : faults_) {
+    if (fault.point != point || call < fault.first || call - fault.first >= fault.count) continue;
+    switch (fault.kind) {
+      case FaultKind::kOutOfMemory:
+        return absl::ResourceExhaustedError("device memory is short (injected)");
+      case FaultKind::kLost:
+        lost_ = true;
+        changed_.notify_all();
+        return absl::UnavailableError("the device is lost (injected)");
+      case FaultKind::kInternal:
+        return absl::InternalError("the device failed (injected)");
+      case FaultKind::kCorruptH:
+      case FaultKind::kCorruptB:
+        if (corruption) *corruption = fault.kind;
+        return absl::OkStatus();
+    }
+  }
+  return absl::OkStatus();
+}
+
+Status FaultyDevice::WaitInside(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  ++waiting_;
+  bool released = changed_.wait(lock, stop, [&] { return !held_ || lost_; });
+  if (released && delay_.count() > 0) changed_.wait_for(lock, stop, delay_, [&] { return lost_; });
+  --waiting_;
+  if (stop.stop_requested()) return absl::CancelledError("cancelled inside the device (injected delay)");
+  if (lost_) return absl::UnavailableError("the device is lost (injected)");
+  return absl::OkStatus();
+}
+
+StatusOr<std::shared_ptr<const ResidentParameters>> FaultyDevice::Load(
+    std::shared_ptr<const groth16::ParameterFile> file, std::shared_ptr<const r1cs::Shape> shape,
+    const prover::LoadOptions& options) {
+  CUZK_RETURN_IF_ERROR(Strike(FaultPoint::kLoad, nullptr));
+  return inner_.Load(std::move(file), std::move(shape), options);
+}
+
+StatusOr<std::unique_ptr<Pending>> FaultyDevice::Start(std::shared_ptr<const ResidentParameters> parameters,
+                                                       r1cs::Witness witness, const prover::StartOptions& options) {
+  CUZK_RETURN_IF_ERROR(Strike(FaultPoint::kStart, nullptr));
+  CUZK_ASSIGN_OR_RETURN(std::unique_ptr<Pending> inner,
+                        inner_.Start(std::move(parameters), std::move(witness), options));
+  CUZK_RETURN_IF_ERROR(WaitInside(options.stop));
+  return std::make_unique<FaultyPending>(*this, std::move(inner));
+}
+
+}  // namespace cuzk::testing_support

@@ -1,0 +1,83 @@
+#pragma once
+// A device that misbehaves on demand, over one that works: what the engine's and the daemon's tests inject.
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/prover/device.h"
+
+namespace cuzk::testing_support {
+
+/// Where a fault strikes.
+enum class FaultPoint { kLoad, kStart, kFinish };
+
+enum class FaultKind {
+  kOutOfMemory,  ///< ResourceExhausted; the device goes on
+  kLost,         ///< Unavailable from now on, everywhere
+  kInternal,     ///< another error of the device
+  kCorruptH,     ///< Finish succeeds with a wrong sum h
+  kCorruptB      ///< Finish succeeds with a wrong sum b_g2
+};
+
+/// Strikes at the calls number [first, first + count) of its point, counted from 0.
+struct Fault {
+  FaultPoint point = FaultPoint::kFinish;
+  FaultKind kind = FaultKind::kInternal;
+  uint64_t first = 0;
+  uint64_t count = 1;
+};
+
+/// Thread-safe. Passes on whatever no fault strikes.
+class FaultyDevice final : public prover::Device {
+ public:
+  explicit FaultyDevice(prover::Device& inner) : inner_(inner) {}
+
+  void Add(const Fault& fault);
+  void ClearFaults();
+  /// Every Start sleeps this long inside, after the witness went home; ends early when it is stopped (Cancelled).
+  void set_delay(std::chrono::milliseconds delay);
+  /// While held, every Start waits inside, after the witness went home, until released or stopped (Cancelled).
+  void Hold();
+  void Release();
+  /// Calls of a point so far.
+  uint64_t calls(FaultPoint point) const;
+  /// Starts that wait in Hold or in the delay now.
+  uint64_t waiting() const;
+
+  std::string_view name() const override { return inner_.name(); }
+  int ordinal() const override { return inner_.ordinal(); }
+  prover::MemoryInfo memory() const override { return inner_.memory(); }
+  Status health() const override;
+  memory::HostAllocator& host_allocator() override { return inner_.host_allocator(); }
+  StatusOr<prover::Plan> MakePlan(const r1cs::Shape& shape, const prover::PlanOptions& options) const override {
+    return inner_.MakePlan(shape, options);
+  }
+  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Load(std::shared_ptr<const groth16::ParameterFile> file,
+                                                                   std::shared_ptr<const r1cs::Shape> shape,
+                                                                   const prover::LoadOptions& options) override;
+  StatusOr<std::unique_ptr<prover::Pending>> Start(std::shared_ptr<const prover::ResidentParameters> parameters,
+                                                   r1cs::Witness witness,
+                                                   const prover::StartOptions& options) override;
+
+ private:
+  class FaultyPending;
+  /// Counts a call; the fault that strikes it, or the loss of the device.
+  Status Strike(FaultPoint point, std::optional<FaultKind>* corruption);
+  Status WaitInside(std::stop_token stop);
+
+  prover::Device& inner_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any changed_;
+  std::vector<Fault> faults_;           // guarded by mutex_
+  std::array<uint64_t, 3> calls_{};     // by FaultPoint; guarded by mutex_
+  bool lost_ = false, held_ = false;    // guarded by mutex_
+  uint64_t waiting_ = 0;                // guarded by mutex_
+  std::chrono::milliseconds delay_{0};  // guarded by mutex_
+};
+
+}  // namespace cuzk::testing_support
