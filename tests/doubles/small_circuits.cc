@@ -79,7 +79,7 @@ class Mixed final : public BothReadings<Mixed> {
 
     // x (x + 2 bit - 1) = p, where p occurs in C alone.
     auto x = cs.AllocateNum(Given<Cs>([&] { return i % 2 ? Fr::One() : Element(options_.seed + 1, i); }));
-    const auto bit_value = Choose(bit.value, Given<Cs>([] { return Fr::One(); }), Given<Cs>([] { return -Fr::One(); }));
+    const auto bit_value = r1cs::Choose(bit.value, Given<Cs>([] { return Fr::One(); }), Given<Cs>([] { return -Fr::One(); }));
     auto p = cs.AllocateNum(x.value * (x.value + bit_value));
     typename Cs::Lc sum = Just<Cs>(x);
     sum.Add(bit, 2);
