@@ -8,6 +8,7 @@
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/algebra/curve.h"
+#include "core/algebra/msm_scalars.h"
 #include "core/base/thread_pool.h"
 
 namespace cuzk::algebra {
@@ -17,16 +18,24 @@ template <class F>
 class FixedBase {
  public:
   /// Makes the table for about `multiples` uses (the window is chosen so that table and uses together are cheapest; at
-  /// most 8 MB for G1 and 16 MB for G2).
-  FixedBase(const AffinePoint<F>& base, uint64_t multiples, ThreadPool& pool);
+  /// most 8 MB for G1 and 16 MB for G2). `arithmetic` must be supported; it is that of Multiply too.
+  FixedBase(const AffinePoint<F>& base, uint64_t multiples, ThreadPool& pool,
+            Arithmetic arithmetic = Arithmetic::kScalar);
 
   /// out[i] = scalars[i] times the base; spans equally long. Zero gives infinity.
-  void Multiply(std::span<const Fr> scalars, std::span<AffinePoint<F>> out, ThreadPool& pool,
-                Arithmetic arithmetic = Arithmetic::kScalar) const;
+  void Multiply(std::span<const Fr> scalars, std::span<AffinePoint<F>> out, ThreadPool& pool) const;
 
  private:
-  unsigned window_bits_;
-  std::vector<AffinePoint<F>> table_;  // per window the multiples 1 .. 2^(window_bits-1)
+  void MakeTable(const AffinePoint<F>& base, ThreadPool& pool);
+  void MultiplyPiece(std::span<const Fr> scalars, std::span<AffinePoint<F>> out) const;
+  /// digit times 2^(window bits) base, for a positive digit.
+  const AffinePoint<F>& Entry(size_t window, uint32_t digit) const {
+    return table_[window * shape_.Buckets() + digit - 1];
+  }
+
+  Arithmetic arithmetic_;
+  WindowShape shape_;
+  std::vector<AffinePoint<F>> table_;  // in the form of the arithmetic's adder
 };
 
 extern template class FixedBase<Fp>;

@@ -67,8 +67,7 @@ class Output {
 template <class F>
 class SectionWriter {
  public:
-  SectionWriter(const algebra::FixedBase<F>& base, algebra::Arithmetic arithmetic, ThreadPool& pool)
-      : base_(base), arithmetic_(arithmetic), pool_(pool) {}
+  SectionWriter(const algebra::FixedBase<F>& base, ThreadPool& pool) : base_(base), pool_(pool) {}
 
   template <class Next>
   Status Write(Query query, uint64_t count, Output& output, Next next) {
@@ -78,7 +77,7 @@ class SectionWriter {
       const size_t n = std::min(kPiece, count - done);
       scalars_.resize(n), points_.resize(n), bytes_.resize(n * kBytes);
       next(std::span<Fr>(scalars_));
-      base_.Multiply(scalars_, points_, pool_, arithmetic_);
+      base_.Multiply(scalars_, points_, pool_);
       for (size_t i = 0; i < n; ++i) {
         if (points_[i].IsInfinity()) {
           return absl::InvalidArgumentError(StrCat("section ", QueryName(query), ": point ", done + i, " is infinity"));
@@ -95,7 +94,6 @@ class SectionWriter {
 
  private:
   const algebra::FixedBase<F>& base_;
-  const algebra::Arithmetic arithmetic_;
   ThreadPool& pool_;
   std::vector<Fr> scalars_;
   std::vector<algebra::AffinePoint<F>> points_;
@@ -152,8 +150,9 @@ Status WriteSections(const GeneratorInput& input, const QueryScalars& scalars, c
   const size_t inputs = shape.counts.inputs;
   const Fr delta_inverse = input.waste.delta.Inverse();
   const algebra::FixedBase<Fp> g1(algebra::G1Generator(),
-                                  counts[Query::kH] + counts[Query::kL] + counts[Query::kA] + counts[Query::kBG1], pool);
-  SectionWriter<Fp> write_g1(g1, input.arithmetic, pool);
+                                  counts[Query::kH] + counts[Query::kL] + counts[Query::kA] + counts[Query::kBG1], pool,
+                                  input.arithmetic);
+  SectionWriter<Fp> write_g1(g1, pool);
 
   Fr power = lagrange.vanishing() * delta_inverse;
   CUZK_RETURN_IF_ERROR(write_g1.Write(Query::kH, counts[Query::kH], output, [&](std::span<Fr> out) {
@@ -170,8 +169,8 @@ Status WriteSections(const GeneratorInput& input, const QueryScalars& scalars, c
                                       Gather(scalars.u.span(), inputs, nullptr, shape.a_aux)));
   const Gather b(scalars.v.span(), inputs, &shape.b_input, shape.b_aux);
   CUZK_RETURN_IF_ERROR(write_g1.Write(Query::kBG1, counts[Query::kBG1], output, Gather(b)));
-  const algebra::FixedBase<Fp2> g2(algebra::G2Generator(), counts[Query::kBG2], pool);
-  return SectionWriter<Fp2>(g2, input.arithmetic, pool).Write(Query::kBG2, counts[Query::kBG2], output, Gather(b));
+  const algebra::FixedBase<Fp2> g2(algebra::G2Generator(), counts[Query::kBG2], pool, input.arithmetic);
+  return SectionWriter<Fp2>(g2, pool).Write(Query::kBG2, counts[Query::kBG2], output, Gather(b));
 }
 
 Status CheckInput(const GeneratorInput& input) {

@@ -1,0 +1,85 @@
+#pragma once
+// Many independent additions in affine coordinates that share one inversion: 5M + 1S each and an inversion for all.
+// The loop under MSM, fixed-base multiplication and sums of points. Each arithmetic has its own body of it.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/curve.h"
+
+namespace cuzk::algebra {
+
+/// *out = left + right, either of them negated first if so marked. `out` may be the same point as `left` or `right`,
+/// but no other operand or result of the same batch.
+template <class F>
+struct PointAddition {
+  const AffinePoint<F>* left;
+  const AffinePoint<F>* right;
+  AffinePoint<F>* out;
+  bool negate_left, negate_right;
+};
+
+/// Additions of one thread, with the scratch that they need. Every case is right: infinity, equal and opposite points.
+/// An adder may keep coordinates in another representative of the field than memory form, of the same size and with the
+/// same zero (the vector lanes have another power of two in their Montgomery form); Import and Export translate.
+template <class F>
+class BatchAdder {
+ public:
+  /// Additions are carried out at most this many at a time.
+  static constexpr size_t kBatch = 1024;
+
+  virtual ~BatchAdder() = default;
+
+  /// Whether points need no translation.
+  virtual bool UsesMemoryForm() const { return true; }
+  /// Memory form to the adder's; in place or to another array of the same length.
+  virtual void Import(std::span<const AffinePoint<F>> points, std::span<AffinePoint<F>> out) const {
+    std::copy(points.begin(), points.end(), out.begin());
+  }
+  /// The adder's form to memory form.
+  virtual void Export(std::span<const AffinePoint<F>> points, std::span<AffinePoint<F>> out) const {
+    std::copy(points.begin(), points.end(), out.begin());
+  }
+
+  /// Any number of additions; later ones of the span must not depend on earlier ones.
+  void Run(std::span<const PointAddition<F>> additions) {
+    for (size_t i = 0; i < additions.size(); i += kBatch) {
+      RunBatch(additions.subspan(i, std::min(kBatch, additions.size() - i)));
+    }
+  }
+
+ protected:
+  virtual void RunBatch(std::span<const PointAddition<F>> additions) = 0;
+};
+
+/// The body for scalar arithmetic.
+template <class F>
+class ScalarBatchAdder final : public BatchAdder<F> {
+ public:
+  ScalarBatchAdder() : denominator_(this->kBatch), prefix_(this->kBatch) {}
+
+ protected:
+  void RunBatch(std::span<const PointAddition<F>> additions) override;
+
+ private:
+  // What an addition turned out to be; for all but kAdd and kDouble the shared denominator is one.
+  enum class Case : uint8_t { kAdd, kDouble, kTakeLeft, kTakeRight, kInfinity };
+  static Case Classify(const PointAddition<F>& addition, F& denominator);
+
+  std::vector<F> denominator_, prefix_;
+  Case case_[BatchAdder<F>::kBatch];
+};
+
+/// The adder of an arithmetic, which must be supported.
+template <class F>
+std::unique_ptr<BatchAdder<F>> MakeBatchAdder(Arithmetic arithmetic);
+
+extern template class ScalarBatchAdder<Fp>;
+extern template class ScalarBatchAdder<Fp2>;
+
+}  // namespace cuzk::algebra
