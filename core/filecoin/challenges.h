@@ -23,6 +23,9 @@ std::vector<uint64_t> PorepChallenges(const PorepChallengeFacts& facts, uint32_t
 
 /// The whole pool that synthetic challenges are chosen from (for tests; PorepChallenges computes single entries).
 std::vector<uint64_t> SyntheticPool(const Bytes32& replica_id, const Bytes32& comm_r, uint64_t nodes, uint32_t size);
+/// Which entries of a pool are chosen (for tests).
+std::vector<uint64_t> SyntheticSelection(const Bytes32& replica_id, const Bytes32& seed, uint32_t pool_size,
+                                         uint32_t count);
 
 /// The PoSt leaf challenge of a sector for one challenge index. The index is n in API 1.2, else
 /// sector_index * challenges + n with the sector's position counted over all partitions.

@@ -27,13 +27,15 @@ struct ParsedRequest {
   std::vector<Partition> partitions;
 };
 
-/// Reads the vanilla proofs and checks every relation that the circuit does not close itself (circuit::WriteWitness
-/// notices the others). The request's bytes are freed on the way. One thread; 32 GiB PoRep takes a fraction of a second.
-/// Errors are InvalidArgument (Unimplemented for non-interactive PoRep unless allowed) and say where:
-/// "partition 3, challenge 7: comm_r_last_proof: level 4: …".
 struct ParseOptions {
-  bool allow_non_interactive = false;  // for witnesses and tests: their proofs wait for aggregates
+  /// Non-interactive C1s can be read and their witnesses written; their proofs wait for aggregates.
+  bool allow_non_interactive = false;
 };
+
+/// Checks the message fields (CheckRequest), reads the vanilla proofs, and checks every relation that the circuit does
+/// not close itself; circuit::WriteWitness notices the others. The request's bytes are freed on the way. One thread; a
+/// 32 GiB PoRep takes less than a second. Errors are InvalidArgument, or Unimplemented for non-interactive proofs, and
+/// say where: "partition 3, challenge 7: comm_r_last_proof: level 4: …".
 StatusOr<ParsedRequest> ParseRequest(VanillaRequest request, const ParseOptions& options = {});
 
 }  // namespace cuzk::filecoin

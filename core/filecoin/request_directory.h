@@ -1,0 +1,31 @@
+#pragma once
+// A request as files: request.json and the vanilla proofs beside it (docs/FORMATS.md), any of them compressed with xz.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/filecoin/public_inputs.h"
+#include "core/filecoin/request.h"
+
+namespace cuzk::filecoin {
+
+/// A directory read whole: the fields of the message that Curio would send for it.
+struct DirectoryRequest {
+  std::string request_id;  // as Curio forms it: "porep-1000-84"
+  VanillaRequest request;
+};
+/// InvalidArgument names file and key. The values themselves are checked by CheckRequest, not here.
+StatusOr<DirectoryRequest> ReadRequestDirectory(const std::filesystem::path& directory);
+
+/// What a proof of this request is verified against, from request.json alone: no vanilla proof is read.
+struct Verification {
+  const RegisteredProof* proof;
+  std::vector<std::vector<algebra::Fr>> public_inputs;  // per partition, without ONE
+};
+StatusOr<Verification> ReadVerification(const std::filesystem::path& directory);
+
+/// The id that Curio gives to a request. `randomness` counts for PoSt only.
+std::string CurioRequestId(const VanillaRequest& request);
+
+}  // namespace cuzk::filecoin
