@@ -1,0 +1,34 @@
+#pragma once
+// Addresses of listeners and clients, in the forms that gRPC's own name syntax has.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status.h"
+
+namespace cuzk::daemon {
+
+struct Address {
+  enum class Kind { kUnixPath, kUnixAbstract, kTcp } kind = Kind::kTcp;
+  std::string path;  ///< of the socket, or the abstract name
+  std::string host;
+  unsigned port = 0;
+
+  /// Whether only this machine can reach it.
+  bool IsLocal() const;
+  /// As gRPC takes it.
+  std::string Target() const;
+};
+
+/// unix:PATH, unix:///PATH, unix-abstract:NAME, HOST:PORT, [IPV6]:PORT, dns:///HOST:PORT. InvalidArgument otherwise, or
+/// if a path is longer than a socket's name may be.
+StatusOr<Address> ParseAddress(std::string_view text);
+/// Several, separated by commas; at least one.
+StatusOr<std::vector<Address>> ParseAddresses(std::string_view text);
+
+/// OK if a socket may be made at the path: nothing is there, or a socket that nobody answers (it will be replaced).
+/// FailedPrecondition, naming what is in the way.
+Status CheckSocketPath(const std::string& path);
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,25 @@
+#pragma once
+// Messages to the engine's types and back: the one place where both are known.
+
+#include <grpcpp/support/status.h>
+
+#include "core/base/status.h"
+#include "core/engine/engine.h"
+#include "cuzk/v1/proving.pb.h"
+#include "cuzkd/v1/operator.pb.h"
+
+namespace cuzk::daemon {
+
+/// The one switch from our codes to the wire's. The text is cut where it would not fit into a header.
+grpc::Status ToGrpc(const Status& status);
+/// And back, for clients.
+Status FromGrpc(const grpc::Status& status);
+
+/// Takes the message's payload; what is left of the message is not to be read.
+engine::ProofRequest ToProofRequest(v1::SubmitProofRequest&& message);
+
+v1::AwaitProofResponse ToAwaitResponse(const engine::JobResult& result);
+v1::GetStatusResponse ToStatusResponse(const engine::EngineStatus& status);
+cuzkd::v1::JobProgress ToProgressMessage(const engine::JobProgress& progress);
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,21 @@
+#pragma once
+// The flags of cuzkd: one per setting, and a few that print something and end.
+
+#include <optional>
+#include <variant>
+
+#include "core/base/settings.h"
+
+namespace cuzk::daemon {
+
+enum class Task { kServe, kPrintDefaults, kPrintConfig, kCheckConfig };
+
+struct CommandLine {
+  Task task = Task::kServe;
+  SettingSources sources;  ///< file and flags; the environment is the caller's
+};
+
+/// The command line, or the exit code after help, version or a usage error was printed.
+std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv);
+
+}  // namespace cuzk::daemon

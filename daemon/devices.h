@@ -1,0 +1,25 @@
+#pragma once
+// Which devices prove: the choice that only the composition roots make.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/algebra/cpu_arithmetic.h"
+#include "core/base/status.h"
+#include "core/base/thread_pool.h"
+#include "core/prover/device.h"
+
+namespace cuzk::daemon {
+
+struct DeviceChoice {
+  std::vector<std::unique_ptr<prover::Device>> devices;
+  std::string explanation;  ///< for the log: what was picked and why
+};
+
+/// `use` is the setting devices.use. The CPU device works on `pool`, which must outlive it. Unavailable: "gpu", but
+/// this build or this machine has none.
+StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic arithmetic, ThreadPool& pool);
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,36 @@
+#pragma once
+// How the programs end: sysexits where a supervisor reads them, small numbers where a script does.
+
+#include "core/base/status.h"
+#include "core/engine/job.h"
+
+namespace cuzk::daemon {
+
+/// cuzkd.
+enum class DaemonExit {
+  kOk = 0,
+  kUsage = 2,
+  kUnavailable = 69,
+  kInternal = 70,
+  kTemporary = 75,
+  kPermission = 77,
+  kConfig = 78
+};
+/// Of an error at start-up.
+DaemonExit DaemonExitOf(const Status& status);
+
+/// cuzkctl.
+enum class ControlExit {
+  kOk = 0,
+  kFailed = 1,  ///< the proof is not valid, or the job failed
+  kUsage = 2,
+  kUnreachable = 3,  ///< no daemon, or it does not accept work now
+  kTimeout = 4,
+  kCancelled = 5,
+  kRefused = 6,  ///< the input
+  kNoParameters = 7,
+  kInternal = 70
+};
+ControlExit ControlExitOf(const Status& status);
+
+}  // namespace cuzk::daemon

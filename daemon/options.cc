@@ -1,0 +1,100 @@
+#include "daemon/options.h"
+
+#include <cstdlib>
+#include <limits>
+
+#include "core/filecoin/registry.h"
+#include "core/memory/detect.h"
+
+namespace cuzk::daemon {
+namespace {
+
+struct Range {
+  uint64_t least, most;
+};
+
+StatusOr<uint32_t> InRange(const Settings& settings, std::string_view name, Range range) {
+  uint64_t value = settings.Integer(name);
+  if (value < range.least || value > range.most) {
+    return absl::InvalidArgumentError(
+        StrCat(name, ": ", value, " is not in ", range.least, " to ", range.most, " (", settings.Origin(name), ")"));
+  }
+  return static_cast<uint32_t>(value);
+}
+
+// A size without "auto".
+uint64_t SizeOf(const Settings& settings, std::string_view name) { return settings.Size(name).value_or(0); }
+
+StatusOr<ServerOptions> MakeServerOptions(const Settings& settings) {
+  ServerOptions server;
+  StatusOr<std::vector<Address>> listen = ParseAddresses(settings.Text("listen"));
+  if (!listen.ok()) return Annotate(listen.status(), "listen");
+  server.listen = *std::move(listen);
+  server.socket_mode = settings.Mode("listen_mode");
+  server.max_message_bytes = SizeOf(settings, "grpc.max_message");
+  server.max_calls_per_connection = settings.Integer("grpc.max_calls");
+  server.max_threads = settings.Integer("grpc.threads");
+  server.ingress_bytes = SizeOf(settings, "grpc.ingress_memory");
+  server.allow_plaintext = settings.Bool("grpc.allow_plaintext");
+  server.reflection = settings.Bool("grpc.reflection");
+  CUZK_RETURN_IF_ERROR(CheckServerOptions(server));
+  return server;
+}
+
+StatusOr<engine::EngineOptions> MakeEngineOptions(const Settings& settings) {
+  engine::EngineOptions options;
+  options.parameter_directory = settings.Text("params.directory");
+  options.allow_development = settings.Bool("params.allow_development");
+  constexpr Range kCounts{1, 1'000'000};
+  CUZK_ASSIGN_OR_RETURN(options.max_unfinished_jobs, InRange(settings, "jobs.queue", kCounts));
+  CUZK_ASSIGN_OR_RETURN(options.max_results, InRange(settings, "jobs.results", kCounts));
+  CUZK_ASSIGN_OR_RETURN(options.synthesis_threads, InRange(settings, "synthesis.partitions", {1, 256}));
+  CUZK_ASSIGN_OR_RETURN(options.workers_per_device, InRange(settings, "devices.workers", {1, 8}));
+  options.max_request_bytes = SizeOf(settings, "grpc.max_message");
+  options.result_age = std::chrono::duration_cast<std::chrono::seconds>(settings.Duration("jobs.result_age"));
+  return options;
+}
+
+StatusOr<uint64_t> MemoryBudget(const Settings& settings) {
+  if (std::optional<uint64_t> bytes = settings.Size("memory.budget")) return *bytes;
+  CUZK_ASSIGN_OR_RETURN(memory::MemoryLimits limits, memory::DetectMemory());
+  return memory::DefaultBudget(limits);
+}
+
+LogOptions MakeLogOptions(const Settings& settings) {
+  LogOptions log;
+  log.level = LogLevelFromName(settings.Text("log.level"));
+  log.json = settings.Text("log.format") == "json";
+  log.journal_priority = std::getenv("JOURNAL_STREAM") != nullptr;
+  return log;
+}
+
+}  // namespace
+
+StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
+  DaemonOptions options;
+  CUZK_ASSIGN_OR_RETURN(options.server, MakeServerOptions(settings));
+  CUZK_ASSIGN_OR_RETURN(options.engine, MakeEngineOptions(settings));
+  CUZK_ASSIGN_OR_RETURN(options.memory_budget, MemoryBudget(settings));
+  CUZK_ASSIGN_OR_RETURN(options.pool_threads, InRange(settings, "synthesis.threads", {0, 4096}));
+  if (std::string http = settings.Text("http.listen"); !http.empty()) {
+    StatusOr<Address> address = ParseAddress(http);
+    if (!address.ok()) return Annotate(address.status(), "http.listen");
+    if (!address->IsLocal() && !options.server.allow_plaintext) {
+      return absl::InvalidArgumentError(
+          "http.listen: other machines can reach it; grpc.allow_plaintext = true allows it");
+    }
+    options.http = *std::move(address);
+  }
+  options.log = MakeLogOptions(settings);
+  options.devices_use = settings.Text("devices.use");
+  options.preload = settings.List("params.preload");
+  for (const std::string& circuit : options.preload) {
+    if (filecoin::FindCircuit(circuit)) continue;
+    return absl::InvalidArgumentError(StrCat("params.preload: there is no circuit \"", circuit, "\""));
+  }
+  options.drain = settings.Duration("jobs.drain");
+  return options;
+}
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,103 @@
+#include "daemon/proving_service.h"
+
+#include <utility>
+
+#include "daemon/call.h"
+#include "daemon/convert.h"
+#include "daemon/telemetry.h"
+
+namespace cuzk::daemon {
+namespace {
+
+// The server owns the request and nobody reads it after the call: taking its payload saves a copy of up to 256 MiB.
+v1::SubmitProofRequest&& Take(const v1::SubmitProofRequest& request) {
+  return std::move(const_cast<v1::SubmitProofRequest&>(request));
+}
+
+}  // namespace
+
+grpc::Status ProvingService::Answer(std::string_view method, const Status& status) {
+  return FinishCall(metrics_, method, status);
+}
+
+grpc::Status ProvingService::SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest* request,
+                                         v1::SubmitProofResponse* response) {
+  StatusOr<engine::JobTicket> ticket = engine_.Submit(ToProofRequest(Take(*request)));
+  if (ticket.ok()) {
+    response->set_job_id(ticket->job_id);
+    response->set_queue_position(ticket->queue_position);
+  }
+  return Answer("SubmitProof", ticket.status());
+}
+
+grpc::Status ProvingService::AwaitProof(grpc::ServerContext* context, const v1::AwaitProofRequest* request,
+                                        v1::AwaitProofResponse* response) {
+  std::optional<engine::TimePoint> until;
+  if (request->timeout_ms() != 0) {
+    constexpr uint64_t kLongest = uint64_t{1000} * 3600 * 24 * 366;
+    until = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(request->timeout_ms(), kLongest));
+  }
+  StatusOr<engine::JobResult> result = WaitInSlices<engine::JobResult>(
+      *context, until, stop_, [&](engine::TimePoint end) { return engine_.Await(request->job_id(), end, stop_); });
+  if (absl::IsDeadlineExceeded(result.status())) {
+    response->set_job_id(request->job_id());
+    response->set_status(v1::AwaitProofResponse::TIMEOUT);
+    return Answer("AwaitProof", absl::OkStatus());
+  }
+  if (result.ok()) *response = ToAwaitResponse(*result);
+  return Answer("AwaitProof", result.status());
+}
+
+grpc::Status ProvingService::Prove(grpc::ServerContext* context, const v1::ProveRequest* request,
+                                   v1::ProveResponse* response) {
+  if (!request->has_submit()) return Answer("Prove", absl::InvalidArgumentError("missing submit field"));
+  engine::ProofRequest job = ToProofRequest(Take(request->submit()));
+  job.deadline = DeadlineOf(*context);
+  StatusOr<engine::JobTicket> ticket = engine_.Submit(std::move(job));
+  if (!ticket.ok()) return Answer("Prove", ticket.status());
+  StatusOr<engine::JobResult> result = WaitInSlices<engine::JobResult>(
+      *context, std::nullopt, stop_, [&](engine::TimePoint end) { return engine_.Await(ticket->key, end, stop_); });
+  if (result.ok()) *response->mutable_result() = ToAwaitResponse(*result);
+  return Answer("Prove", result.status());
+}
+
+grpc::Status ProvingService::CancelProof(grpc::ServerContext*, const v1::CancelProofRequest* request,
+                                         v1::CancelProofResponse* response) {
+  StatusOr<bool> was_running = engine_.Cancel(request->job_id());
+  if (was_running.ok()) response->set_was_running(*was_running);
+  return Answer("CancelProof", was_running.status());
+}
+
+grpc::Status ProvingService::GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*,
+                                       v1::GetStatusResponse* response) {
+  *response = ToStatusResponse(engine_.Snapshot());
+  return Answer("GetStatus", absl::OkStatus());
+}
+
+grpc::Status ProvingService::GetMetrics(grpc::ServerContext*, const v1::GetMetricsRequest*,
+                                        v1::GetMetricsResponse* response) {
+  response->set_prometheus_text(MetricsText(engine_, metrics_));
+  return Answer("GetMetrics", absl::OkStatus());
+}
+
+grpc::Status ProvingService::PreloadSRS(grpc::ServerContext*, const v1::PreloadSrsRequest* request,
+                                        v1::PreloadSrsResponse* response) {
+  StatusOr<engine::PreloadResult> result = engine_.Preload(request->circuit_id(), stop_);
+  if (result.ok()) {
+    response->set_already_loaded(result->already_loaded);
+    response->set_load_time_ms(result->load_time_ms);
+  }
+  return Answer("PreloadSRS", result.status());
+}
+
+grpc::Status ProvingService::EvictSRS(grpc::ServerContext*, const v1::EvictSrsRequest* request,
+                                      v1::EvictSrsResponse* response) {
+  StatusOr<engine::EvictResult> result = engine_.Evict(request->circuit_id());
+  if (result.ok()) {
+    response->set_was_loaded(result->was_loaded);
+    response->set_freed_bytes(result->freed_bytes);
+  }
+  return Answer("EvictSRS", result.status());
+}
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,35 @@
+#pragma once
+// cuzk.v1.ProvingEngine over the engine. A call that waits for a proof holds its thread; the server bounds how many.
+
+#include <stop_token>
+
+#include "core/base/metrics.h"
+#include "core/engine/engine.h"
+#include "cuzk/v1/proving.grpc.pb.h"
+
+namespace cuzk::daemon {
+
+/// Any number of threads. Engine and metrics must outlive it. `stop` ends waiting calls with UNAVAILABLE.
+class ProvingService final : public v1::ProvingEngine::Service {
+ public:
+  ProvingService(engine::Engine& engine, Metrics& metrics, std::stop_token stop)
+      : engine_(engine), metrics_(metrics), stop_(std::move(stop)) {}
+
+  grpc::Status SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest*, v1::SubmitProofResponse*) override;
+  grpc::Status AwaitProof(grpc::ServerContext*, const v1::AwaitProofRequest*, v1::AwaitProofResponse*) override;
+  grpc::Status Prove(grpc::ServerContext*, const v1::ProveRequest*, v1::ProveResponse*) override;
+  grpc::Status CancelProof(grpc::ServerContext*, const v1::CancelProofRequest*, v1::CancelProofResponse*) override;
+  grpc::Status GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*, v1::GetStatusResponse*) override;
+  grpc::Status GetMetrics(grpc::ServerContext*, const v1::GetMetricsRequest*, v1::GetMetricsResponse*) override;
+  grpc::Status PreloadSRS(grpc::ServerContext*, const v1::PreloadSrsRequest*, v1::PreloadSrsResponse*) override;
+  grpc::Status EvictSRS(grpc::ServerContext*, const v1::EvictSrsRequest*, v1::EvictSrsResponse*) override;
+
+ private:
+  grpc::Status Answer(std::string_view method, const Status& status);
+
+  engine::Engine& engine_;
+  Metrics& metrics_;
+  const std::stop_token stop_;
+};
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,54 @@
+#pragma once
+// The gRPC server: listeners, limits, health and reflection.
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/status.h"
+#include "daemon/address.h"
+
+namespace cuzk::daemon {
+
+struct ServerOptions {
+  std::vector<Address> listen;
+  unsigned socket_mode = 0660;
+  uint64_t max_message_bytes = uint64_t{512} << 20;
+  uint64_t max_calls_per_connection = 256;
+  uint64_t max_threads = 512;
+  uint64_t ingress_bytes = uint64_t{4} << 30;
+  bool allow_plaintext = false;
+  bool reflection = true;
+};
+
+/// What is wrong with the options, without opening anything.
+Status CheckServerOptions(const ServerOptions& options);
+
+class Server {
+ public:
+  /// Listens and serves. The services must outlive it. Unix sockets get their mode when they are created (the process's
+  /// umask is changed meanwhile, so no other thread should be creating files). FailedPrecondition or PermissionDenied:
+  /// an address cannot be listened on.
+  static StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
+                                                 const std::vector<grpc::Service*>& services);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// What the health service says: "", cuzk.v1.ProvingEngine, and each kind.
+  void SetServing(bool serving);
+  /// The addresses as opened; port 0 is replaced by the one that was given.
+  const std::vector<Address>& addresses() const { return addresses_; }
+  /// Takes no call any more, lets open ones end until `grace` is over, cancels the rest, removes the sockets.
+  void Shutdown(std::chrono::milliseconds grace);
+
+ private:
+  Server() = default;
+  std::vector<Address> addresses_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace cuzk::daemon

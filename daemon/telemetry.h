@@ -1,0 +1,29 @@
+#pragma once
+// From the engine's events to log lines and metrics.
+
+#include "core/base/log.h"
+#include "core/base/metrics.h"
+#include "core/engine/engine.h"
+
+namespace cuzk::daemon {
+
+/// Thread-safe. Logger and metrics must outlive it.
+class Telemetry : public engine::Observer {
+ public:
+  Telemetry(Logger& log, Metrics& metrics) : log_(log), metrics_(metrics) {}
+
+  void OnStage(filecoin::Kind kind, engine::Stage stage, double seconds) override;
+  void OnJob(const engine::JobResult& result, double seconds) override;
+  void OnWarning(const std::string& text) override;
+
+ private:
+  Logger& log_;
+  Metrics& metrics_;
+};
+
+/// Brings every metric that is a picture of the engine up to date; called before a scrape is answered.
+void PublishStatus(const engine::EngineStatus& status, Metrics& metrics);
+/// Both of the above sources and the process, as Prometheus text.
+std::string MetricsText(const engine::Engine& engine, Metrics& metrics);
+
+}  // namespace cuzk::daemon
