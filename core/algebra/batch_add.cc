@@ -1,5 +1,7 @@
 #include "core/algebra/batch_add.h"
 
+#include "core/algebra/batch_add_ifma.h"
+
 namespace cuzk::algebra {
 namespace {
 
@@ -68,7 +70,8 @@ void ScalarBatchAdder<F>::RunBatch(std::span<const PointAddition<F>> additions) 
 }
 
 template <class F>
-std::unique_ptr<BatchAdder<F>> MakeBatchAdder(Arithmetic) {
+std::unique_ptr<BatchAdder<F>> MakeBatchAdder(Arithmetic arithmetic) {
+  if (arithmetic == Arithmetic::kIfma) return MakeLaneBatchAdder<F>();
   return std::make_unique<ScalarBatchAdder<F>>();
 }
 

@@ -1,0 +1,201 @@
+// Affine additions eight at a time. Built with the flags of AVX-512 IFMA.
+//
+// Coordinates are used as they lie in memory, which in the lanes' Montgomery form are x' = c x and y' = c y with
+// c = 2^-32. The slope (y2' - y1') / (x2' - x1') is then the true one, and x3' = c slope^2 - x1' - x2',
+// y3' = slope (x1' - x3') - y1'.
+
+#include "core/algebra/batch_add_ifma.h"
+
+#include "core/algebra/fp_lanes.h"
+
+namespace cuzk::algebra {
+namespace {
+
+/// Eight points of a coordinate field F: how they are read and written, and what differs between Fp and Fp2.
+template <class F>
+struct PointLanes;
+
+using PointsIn = const uint64_t* const (&)[8];
+using PointsOut = uint64_t* const (&)[8];
+
+template <size_t kOffset, size_t kSkip>
+[[gnu::always_inline]] inline FpX8 GatherAt(PointsIn points) {
+  const uint64_t* p[8];
+  for (size_t i = 0; i < 8; ++i) p[i] = points[i] + kOffset;
+  return FpX8::Gather<kSkip>(p);
+}
+template <size_t kOffset>
+[[gnu::always_inline]] inline void ScatterAt(const FpX8& v, PointsOut points) {
+  uint64_t* p[8];
+  for (size_t i = 0; i < 8; ++i) p[i] = points[i] + kOffset;
+  v.Scatter(p);
+}
+
+inline FpX8 InverseLanes(const FpX8& a) {
+  // Read as memory form, the value a 2^416 is a 2^32 there; its inverse is written as 2^384 / (a 2^32), and 2^480 makes of
+  // it 2^416 / a.
+  static constexpr Constant52<8> kUp = FpX8::PowerOfTwo(480);
+  Fp values[8];
+  uint64_t* rows[8];
+  const uint64_t* from[8];
+  alignas(64) uint64_t words[8][8] = {};
+  for (size_t i = 0; i < 8; ++i) rows[i] = values[i].limb;
+  a.Scatter(rows);
+  InvertEight(values);
+  for (size_t i = 0; i < 8; ++i) {
+    std::memcpy(words[i], values[i].limb, sizeof(Fp));
+    from[i] = words[i];
+  }
+  return FpX8::Gather<0>(from) * FpX8::Constant(kUp);
+}
+
+template <>
+struct PointLanes<Fp> {
+  using Lanes = FpX8;
+  static FpX8 X(PointsIn p) { return GatherAt<0, 0>(p); }
+  static FpX8 Y(PointsIn p) { return GatherAt<6, 2>(p); }
+  static void Write(const AffinePoint<FpX8>& v, PointsOut p) {
+    ScatterAt<0>(v.x, p);
+    ScatterAt<6>(v.y, p);
+  }
+  static LaneMask ZeroLimbs(const FpX8& a) { return FpX8::ZeroLimbs(a.wide); }
+  static FpX8 Select(LaneMask m, const FpX8& a, const FpX8& b) { return FpX8::Select(m, a, b); }
+  static FpX8 NegatedWhere(LaneMask m, const FpX8& a) { return a.NegatedWhere(m); }
+  static FpX8 DividedBy2To32(const FpX8& a) { return a.DividedBy2To32(); }
+  static FpX8 Inverse(const FpX8& a) { return InverseLanes(a); }
+};
+
+template <>
+struct PointLanes<Fp2> {
+  using Lanes = Fp2X8;
+  static Fp2X8 X(PointsIn p) { return {GatherAt<0, 0>(p), GatherAt<6, 2>(p)}; }
+  static Fp2X8 Y(PointsIn p) { return {GatherAt<12, 2>(p), GatherAt<18, 2>(p)}; }
+  static void Write(const AffinePoint<Fp2X8>& v, PointsOut p) {
+    ScatterAt<0>(v.x.c0, p);
+    ScatterAt<6>(v.x.c1, p);
+    ScatterAt<12>(v.y.c0, p);
+    ScatterAt<18>(v.y.c1, p);
+  }
+  static LaneMask ZeroLimbs(const Fp2X8& a) { return FpX8::ZeroLimbs(a.c0.wide) & FpX8::ZeroLimbs(a.c1.wide); }
+  static Fp2X8 Select(LaneMask m, const Fp2X8& a, const Fp2X8& b) {
+    return {FpX8::Select(m, a.c0, b.c0), FpX8::Select(m, a.c1, b.c1)};
+  }
+  static Fp2X8 NegatedWhere(LaneMask m, const Fp2X8& a) { return {a.c0.NegatedWhere(m), a.c1.NegatedWhere(m)}; }
+  /// Of a square, whose parts are products and so not negative.
+  static Fp2X8 DividedBy2To32(const Fp2X8& a) { return {a.c0.DividedBy2To32(), a.c1.DividedBy2To32()}; }
+  static Fp2X8 Inverse(const Fp2X8& a) {
+    FpX8 t = InverseLanes(a.Norm());
+    return {a.c0 * t, -(a.c1 * t)};
+  }
+};
+
+/// Eight additions of a batch, between its two passes.
+template <class Lanes>
+struct AdditionGroup {
+  Lanes x1, denominator, prefix;
+  LaneMask special;  // infinity among the operands, or equal x: computed one by one
+};
+
+/// Addresses and signs of eight additions.
+template <class F>
+struct Operands {
+  const uint64_t *left[8], *right[8];
+  uint64_t* out[8];
+  LaneMask negate_left = 0, negate_right = 0;
+
+  explicit Operands(const PointAddition<F>* a) {
+    for (size_t i = 0; i < 8; ++i) {
+      left[i] = reinterpret_cast<const uint64_t*>(a[i].left);
+      right[i] = reinterpret_cast<const uint64_t*>(a[i].right);
+      out[i] = reinterpret_cast<uint64_t*>(a[i].out);
+      negate_left |= static_cast<LaneMask>(a[i].negate_left << i);
+      negate_right |= static_cast<LaneMask>(a[i].negate_right << i);
+    }
+  }
+};
+
+/// Shared denominators: the product so far goes into the group, and the group's into the product.
+template <class F, class Lanes>
+void FirstPass(const PointAddition<F>* additions, AdditionGroup<Lanes>& group, Lanes& product) {
+  using P = PointLanes<F>;
+  Operands<F> o(additions);
+  group.x1 = P::X(o.left);
+  Lanes x2 = P::X(o.right);
+  Lanes difference = x2 - group.x1;
+  // The curves' points of order r have x != 0, so that x = 0 is infinity or is rare.
+  group.special = P::ZeroLimbs(group.x1) | P::ZeroLimbs(x2) | P::ZeroLimbs(difference);
+  if (group.special) difference = P::Select(group.special, Lanes::One(), difference);
+  group.denominator = difference;
+  group.prefix = product;
+  product *= difference;
+}
+
+/// The sums; `inverse` is that of the product of the denominators up to and with this group's.
+template <class F, class Lanes>
+void SecondPass(const PointAddition<F>* additions, const AdditionGroup<Lanes>& group, Lanes& inverse) {
+  using P = PointLanes<F>;
+  Operands<F> o(additions);
+  Lanes reciprocal = inverse * group.prefix;
+  inverse *= group.denominator;
+  Lanes y1 = P::NegatedWhere(o.negate_left, P::Y(o.left)), y2 = P::NegatedWhere(o.negate_right, P::Y(o.right));
+  Lanes slope = (y2 - y1) * reciprocal;
+  AffinePoint<Lanes> sum;
+  sum.x = P::DividedBy2To32(slope.Square()) - group.x1.Double() - group.denominator;
+  sum.y = slope * (group.x1 - sum.x) - y1;
+  if (!group.special) {
+    P::Write(sum, o.out);
+    return;
+  }
+  // Before anything is written: a result may take the place of its operand.
+  AffinePoint<F> one_by_one[8];
+  for (size_t i = 0; i < 8; ++i) {
+    if (group.special >> i & 1) one_by_one[i] = AddOne(additions[i]);
+  }
+  P::Write(sum, o.out);
+  for (size_t i = 0; i < 8; ++i) {
+    if (group.special >> i & 1) std::memcpy(o.out[i], &one_by_one[i], sizeof(AffinePoint<F>));
+  }
+}
+
+template <class F>
+void AddBatch(std::span<const PointAddition<F>> additions, std::byte* scratch) {
+  using Lanes = typename PointLanes<F>::Lanes;
+  auto* groups = reinterpret_cast<AdditionGroup<Lanes>*>(scratch);
+  const size_t whole = additions.size() / 8, count = (additions.size() + 7) / 8;
+  // The last group is filled up with additions of two points of no importance.
+  AffinePoint<F> filler[3] = {};
+  PointAddition<F> last[8];
+  for (size_t i = 0; i < 8; ++i) {
+    if (8 * whole + i < additions.size()) {
+      last[i] = additions[8 * whole + i];
+    } else {
+      last[i] = {&filler[0], &filler[1], &filler[2], false, false};
+    }
+  }
+  auto at = [&](size_t g) { return g < whole ? additions.data() + 8 * g : last; };
+  Lanes product = Lanes::One();
+  for (size_t g = 0; g < count; ++g) FirstPass(at(g), groups[g], product);
+  Lanes inverse = PointLanes<F>::Inverse(product);
+  for (size_t g = count; g-- > 0;) SecondPass(at(g), groups[g], inverse);
+}
+
+}  // namespace
+
+template <>
+size_t IfmaAddScratchBytes<Fp>() {
+  return BatchAdder<Fp>::kBatch / 8 * sizeof(AdditionGroup<FpX8>);
+}
+template <>
+size_t IfmaAddScratchBytes<Fp2>() {
+  return BatchAdder<Fp2>::kBatch / 8 * sizeof(AdditionGroup<Fp2X8>);
+}
+template <>
+void IfmaAddBatch<Fp>(std::span<const PointAddition<Fp>> additions, std::byte* scratch) {
+  AddBatch(additions, scratch);
+}
+template <>
+void IfmaAddBatch<Fp2>(std::span<const PointAddition<Fp2>> additions, std::byte* scratch) {
+  AddBatch(additions, scratch);
+}
+
+}  // namespace cuzk::algebra
