@@ -25,14 +25,6 @@ typename Cs::Lc One() {
   return lc;
 }
 
-/// Makes both readings from `template <class Cs> void Build(Cs&) const`.
-template <class Circuit>
-class BothReadings : public SmallCircuit {
- public:
-  void Record(r1cs::ShapeRecorder& system) const override { static_cast<const Circuit*>(this)->Build(system); }
-  void Assign(r1cs::Checker& system) const override { static_cast<const Circuit*>(this)->Build(system); }
-};
-
 class Toy final : public BothReadings<Toy> {
  public:
   template <class Cs>

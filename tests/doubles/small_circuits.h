@@ -29,6 +29,14 @@ class SmallCircuit {
   std::vector<r1cs::Fr> PublicInputs() const;
 };
 
+/// Makes both readings of a class that has `template <class Cs> void Build(Cs&) const`.
+template <class Circuit>
+class BothReadings : public SmallCircuit {
+ public:
+  void Record(r1cs::ShapeRecorder& system) const override { static_cast<const Circuit*>(this)->Build(system); }
+  void Assign(r1cs::Checker& system) const override { static_cast<const Circuit*>(this)->Build(system); }
+};
+
 /// groth16.md section 10.1: x y = z; (x + 3) y = t; t = d with x = 7, y = 9.
 std::unique_ptr<SmallCircuit> ToyCircuit();
 

@@ -1,0 +1,200 @@
+#include "core/groth16/parameter_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/algebra/point_io.h"
+#include "core/base/file.h"
+#include "tests/fixtures.h"
+#include "tests/unit/groth16/setup.h"
+
+namespace cuzk::groth16 {
+namespace {
+
+using algebra::Fp;
+using algebra::G1Affine;
+using testing::HasSubstr;
+
+/// A point of the curve outside the subgroup: x = 4, 5, … until the order is wrong.
+G1Affine PointOutsideSubgroup() {
+  for (uint64_t x = 4;; ++x) {
+    std::array<uint8_t, 48> bytes{};
+    bytes[47] = static_cast<uint8_t>(x);
+    bytes[0] |= 0x80;
+    auto point = algebra::ReadG1Compressed(bytes, algebra::PointCheck::kCurveOnly);
+    if (point.ok() && !IsInSubgroup(*point)) return *point;
+  }
+}
+
+class ParameterFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = testing_support::Generate(*circuit_, ToxicWaste::Random(), dir_ / "good.params", pool_);
+    ASSERT_TRUE(made.ok()) << made.status();
+    good_ = ReadFile(made->params).value();
+    expected_ = SectionCounts::Of(*circuit_->MakeShape());
+  }
+  /// All checks of `params check` on the given bytes.
+  Status Check(std::string_view bytes, PointPolicy policy = PointPolicy::kSubgroup) {
+    const auto path = dir_ / "changed.params";
+    std::ofstream(path, std::ios::binary) << bytes;
+    CUZK_ASSIGN_OR_RETURN(auto file, ParameterFile::Open(path, expected_));
+    return CheckPoints(*file, pool_, {.policy = policy});
+  }
+  std::string MessageOf(std::string_view bytes, PointPolicy policy = PointPolicy::kSubgroup) {
+    return std::string(Check(bytes, policy).message());
+  }
+  /// Where a section's points begin.
+  size_t Offset(Query query) {
+    auto file = ParameterFile::Open(dir_ / "good.params").value();
+    return static_cast<size_t>(file->section(query).data() - file->bytes().data());
+  }
+  std::string WithPoint(Query query, size_t index, ByteSpan point) {
+    std::string bytes = good_;
+    std::copy(point.begin(), point.end(), bytes.begin() + Offset(query) + index * PointBytes(query));
+    return bytes;
+  }
+
+  testing_support::ScratchDir dir_;
+  ThreadPool pool_{2};
+  std::unique_ptr<testing_support::SmallCircuit> circuit_ = testing_support::MixedCircuit({.size = 12});
+  std::string good_;
+  SectionCounts expected_;
+};
+
+TEST_F(ParameterFileTest, GoodFilePassesEveryPolicy) {
+  for (PointPolicy policy : {PointPolicy::kCanonical, PointPolicy::kCurve, PointPolicy::kSubgroup}) {
+    EXPECT_TRUE(Check(good_, policy).ok()) << PointPolicyName(policy);
+  }
+  EXPECT_EQ(expected_.FileBytes(), good_.size());
+}
+
+TEST_F(ParameterFileTest, PoliciesDecodeTheSamePoints) {
+  auto file = ParameterFile::Open(dir_ / "good.params", expected_).value();
+  const size_t n = expected_[Query::kL];
+  std::vector<G1Affine> canonical(n), full(n);
+  ASSERT_TRUE(DecodeG1(*file, Query::kL, 0, canonical, pool_, {.policy = PointPolicy::kCanonical}).ok());
+  ASSERT_TRUE(DecodeG1(*file, Query::kL, 0, full, pool_, {.policy = PointPolicy::kSubgroup}).ok());
+  EXPECT_TRUE(canonical == full);
+  std::vector<G1Affine> part(3);
+  ASSERT_TRUE(DecodeG1(*file, Query::kL, 2, part, pool_, {}).ok());
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), full.begin() + 2));
+  std::vector<algebra::G2Affine> b_canonical(expected_[Query::kBG2]), b_full(expected_[Query::kBG2]);
+  ASSERT_TRUE(DecodeG2(*file, 0, b_canonical, pool_, {.policy = PointPolicy::kCanonical}).ok());
+  ASSERT_TRUE(DecodeG2(*file, 0, b_full, pool_, {.policy = PointPolicy::kSubgroup}).ok());
+  EXPECT_TRUE(b_canonical == b_full);
+  EXPECT_TRUE(absl::IsOutOfRange(DecodeG1(*file, Query::kL, n - 1, part, pool_, {})));
+}
+
+TEST_F(ParameterFileTest, ACutAnywhereIsFound) {
+  for (size_t cut = 0; cut < good_.size(); cut += cut % 96 < 5 ? 1 : 31) {
+    ASSERT_TRUE(absl::IsInvalidArgument(Check(std::string_view(good_).substr(0, cut)))) << cut;
+  }
+  EXPECT_THAT(MessageOf(good_ + '\0'), HasSubstr("1 bytes follow"));
+}
+
+TEST_F(ParameterFileTest, AnyFlippedBitIsFound) {
+  // Byte after byte with a step that visits every section and both ends of coordinates.
+  for (size_t at = 0; at < good_.size(); at += 37) {
+    std::string bytes = good_;
+    bytes[at] ^= static_cast<char>(1 << (at % 8));
+    ASSERT_FALSE(Check(bytes, PointPolicy::kCurve).ok()) << at;
+  }
+}
+
+TEST_F(ParameterFileTest, CountsOfAnotherCircuitAreNamed) {
+  auto other = testing_support::MixedCircuit({.size = 13});
+  auto file = ParameterFile::Open(dir_ / "good.params", SectionCounts::Of(*other->MakeShape()));
+  EXPECT_THAT(std::string(file.status().message()), HasSubstr("not of this circuit: "));
+  SectionCounts wrong = expected_;
+  wrong[Query::kA] += 1;
+  file = ParameterFile::Open(dir_ / "good.params", wrong);
+  EXPECT_THAT(std::string(file.status().message()), HasSubstr("section a has"));
+  EXPECT_TRUE(absl::IsNotFound(ParameterFile::Open(dir_ / "absent.params").status()));
+}
+
+TEST_F(ParameterFileTest, SwappedSectionsAreFound) {
+  // l and a have different lengths, so their counts tell; b_g1 in place of b_g2 cannot have the length.
+  auto file = ParameterFile::Open(dir_ / "good.params").value();
+  ASSERT_NE(expected_[Query::kL], expected_[Query::kA]);
+  const size_t l = Offset(Query::kL) - 4, a = Offset(Query::kA) - 4, b = Offset(Query::kBG1) - 4;
+  const std::string bytes = good_.substr(0, l) + good_.substr(a, b - a) + good_.substr(l, a - l) + good_.substr(b);
+  EXPECT_THAT(MessageOf(bytes), HasSubstr("section l has"));
+}
+
+TEST_F(ParameterFileTest, HugeCountsAreRefusedWithoutAllocating) {
+  for (Query query : kAllQueries) {
+    std::string bytes = good_;
+    bytes.replace(Offset(query) - 4, 4, "\xff\xff\xff\xff");
+    EXPECT_THAT(MessageOf(bytes), HasSubstr(StrCat("section ", QueryName(query), ": 4294967295 points"))) << QueryName(query);
+  }
+  std::string bytes = good_;
+  bytes.replace(VerifyingKey::kHeadBytes, 4, "\xff\xff\xff\xff");
+  EXPECT_THAT(MessageOf(bytes), HasSubstr("ic: 4294967295 points"));
+  bytes.replace(VerifyingKey::kHeadBytes, 4, std::string(4, '\0'));
+  EXPECT_THAT(MessageOf(bytes), HasSubstr("ic: has no points"));
+}
+
+TEST_F(ParameterFileTest, InfinityIsRefusedByEveryPolicy) {
+  for (PointPolicy policy : {PointPolicy::kCanonical, PointPolicy::kCurve, PointPolicy::kSubgroup}) {
+    for (Query query : kAllQueries) {
+      std::vector<uint8_t> infinity(PointBytes(query), 0);
+      infinity[0] = 0x40;
+      const size_t last = expected_[query] - 1;
+      EXPECT_THAT(MessageOf(WithPoint(query, last, infinity), policy),
+                  HasSubstr(StrCat("section ", QueryName(query), ": point ", last, ": point is infinity")));
+      infinity[0] = 0;  // all zero: no encoding of anything
+      EXPECT_FALSE(Check(WithPoint(query, 0, infinity), policy).ok());
+    }
+  }
+}
+
+TEST_F(ParameterFileTest, PolicyDecidesAboutCurveAndSubgroup) {
+  const std::string outside = WithPoint(Query::kH, 1, algebra::WriteG1Uncompressed(PointOutsideSubgroup()));
+  EXPECT_TRUE(Check(outside, PointPolicy::kCurve).ok());
+  EXPECT_THAT(MessageOf(outside, PointPolicy::kSubgroup), HasSubstr("section h: point 1: point is not in the subgroup"));
+  G1Affine off = algebra::G1Generator();
+  off.y += Fp::One();
+  const std::string off_curve = WithPoint(Query::kA, 2, algebra::WriteG1Uncompressed(off));
+  EXPECT_TRUE(Check(off_curve, PointPolicy::kCanonical).ok());
+  EXPECT_THAT(MessageOf(off_curve, PointPolicy::kCurve), HasSubstr("section a: point 2: point is not on the curve"));
+  std::vector<uint8_t> large(96, 0);
+  std::fill_n(large.begin(), 48, 0x1f);
+  for (PointPolicy policy : {PointPolicy::kCanonical, PointPolicy::kCurve}) {
+    EXPECT_THAT(MessageOf(WithPoint(Query::kBG1, 0, large), policy), HasSubstr("coordinate is not below the modulus"));
+  }
+}
+
+TEST_F(ParameterFileTest, StopAndProgress) {
+  auto file = ParameterFile::Open(dir_ / "good.params").value();
+  uint64_t last = 0;
+  uint64_t all = 0;
+  ASSERT_TRUE(CheckPoints(*file, pool_, {.progress = [&](uint64_t done, uint64_t total) {
+                            EXPECT_GT(done, last);
+                            last = done, all = total;
+                          }}).ok());
+  EXPECT_EQ(last, all);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(CheckPoints(*file, pool_, {.stop = stop.get_token()})));
+}
+
+// The recorded file of the reference library, whole.
+TEST_F(ParameterFileTest, RecordedWindowFile) {
+  auto fixtures = testing_support::Fixtures();
+  if (!fixtures) GTEST_SKIP() << "no ground truth here";
+  auto file = ParameterFile::Open(*fixtures / "params/window-2KiB.params");
+  ASSERT_TRUE(file.ok()) << file.status();
+  SectionCounts expected;
+  expected.ic = 23;
+  expected.points = {32767, 22128, 16793, 16029, 16029};
+  EXPECT_EQ((*file)->counts(), expected);
+  EXPECT_TRUE(CheckPoints(**file, pool_, {.policy = PointPolicy::kSubgroup}).ok());
+  EXPECT_EQ(ToHex((*file)->verifying_key().ToBytes()),
+            ToHex(AsBytes(ReadFile(testing_support::Vectors() / "groth16/window-2KiB.vk").value())));
+}
+
+}  // namespace
+}  // namespace cuzk::groth16
