@@ -8,8 +8,10 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include "core/algebra/host_device.h"
+#include "core/algebra/inverse.h"
 #include "core/algebra/limbs_host.h"
 
 namespace cuzk::algebra {
@@ -155,8 +157,13 @@ struct MontField {
   }
   constexpr MontField Pow(uint64_t e) const { return Pow(std::span<const uint64_t>(&e, 1)); }
 
-  /// 1/this by Fermat; zero gives zero.
+  /// 1/this; zero gives zero. By Fermat in the compiler, by division steps when running.
   constexpr MontField Inverse() const {
+    if (!std::is_constant_evaluated()) {
+      MontField r{};
+      InvertModulo(limb, Params::kModulus, Constants::kRSquared.v, r.limb);
+      return r;
+    }
     uint64_t e[kLimbs] = {};
     uint64_t two[kLimbs] = {2};
     uint64_t borrow = 0;
