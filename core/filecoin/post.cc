@@ -33,17 +33,18 @@ std::string Explanation(const PostPublic& facts, const PostVanilla& vanilla, siz
 }
 
 Status CheckSector(const PostPublic& facts, const PostVanilla& vanilla, size_t position) {
+  auto wrong = [&](size_t n, std::string_view what) {
+    return absl::InvalidArgumentError(
+        StrCat("sector ", vanilla.sector_id, " (item ", position, "), challenge ", n, ": ", what));
+  };
   std::vector<uint64_t> challenges = PostSectorChallenges(facts, vanilla.sector_id, position);
   for (size_t n = 0; n < challenges.size(); ++n) {
     const MerkleProof& proof = vanilla.proofs[n];
     if (proof.path.leaf_index != challenges[n]) {
-      return absl::InvalidArgumentError(StrCat("challenge ", n, ": index ", proof.path.leaf_index,
-                                               " is not the challenge ", challenges[n],
-                                               Explanation(facts, vanilla, position)));
+      return wrong(n, StrCat("index ", proof.path.leaf_index, " is not the challenge ", challenges[n],
+                             Explanation(facts, vanilla, position)));
     }
-    if (!(proof.root == vanilla.comm_r_last)) {
-      return absl::InvalidArgumentError(StrCat("challenge ", n, ": root is not comm_r_last"));
-    }
+    if (!(proof.root == vanilla.comm_r_last)) return wrong(n, "root is not comm_r_last");
   }
   return absl::OkStatus();
 }
@@ -71,8 +72,7 @@ StatusOr<Partition> MakePostPartition(const PostPublic& facts, std::vector<std::
       return absl::InvalidArgumentError(StrCat("item ", i, ": sector ", vanilla->sector_id, " after sector ",
                                                sectors.back().id, ", but sectors must ascend"));
     }
-    Status status = CheckSector(facts, *vanilla, i);
-    if (!status.ok()) return Annotate(std::move(status), StrCat("sector ", vanilla->sector_id, " (item ", i, ")"));
+    CUZK_RETURN_IF_ERROR(CheckSector(facts, *vanilla, i));
     sectors.push_back({vanilla->sector_id, vanilla->comm_r});
     AppendSectors(counts, *std::move(vanilla), inputs.sectors);
   }

@@ -67,4 +67,62 @@ StatusOr<ParsedRequest> ParseAndCheck(VanillaRequest request) {
   return parsed;
 }
 
+namespace {
+
+/// All values of a partition's inputs in one list, so that lists compare where inputs would.
+class Flat {
+ public:
+  explicit Flat(const circuit::PartitionInputs& inputs) {
+    std::visit([this](const auto& kind) { Add(kind); }, inputs);
+  }
+  friend bool operator==(const Flat&, const Flat&) = default;
+
+ private:
+  void Add(const Fr& value) { elements_.push_back(value); }
+  void Add(uint64_t value) { numbers_.push_back(value); }
+  template <class T>
+  void Add(const std::vector<T>& list) {
+    numbers_.push_back(list.size());
+    for (const T& item : list) Add(item);
+  }
+  void Add(const circuit::PathInputs& path) { Add(path.leaf_index), Add(path.siblings); }
+  void Add(const circuit::PorepColumn& column) { Add(column.labels), Add(column.comm_c_path); }
+  void Add(const circuit::PorepChallenge& proof) {
+    Add(proof.data_leaf), Add(proof.comm_d_path), Add(proof.challenge);
+    for (const auto& parent : proof.parents) Add(parent);
+    Add(proof.comm_r_last_path), Add(proof.comm_c_path);
+  }
+  void Add(const circuit::PorepInputs& in) {
+    Add(in.replica_id), Add(in.comm_d), Add(in.comm_r), Add(in.comm_r_last), Add(in.comm_c), Add(in.challenges);
+  }
+  void Add(const circuit::PostChallenge& proof) { Add(proof.leaf), Add(proof.comm_r_last_path); }
+  void Add(const circuit::PostSector& sector) {
+    Add(sector.comm_r), Add(sector.comm_c), Add(sector.comm_r_last), Add(sector.challenges);
+  }
+  void Add(const circuit::PostInputs& in) { Add(in.sectors); }
+  void Add(const circuit::UpdateChallenge& proof) {
+    Add(proof.leaf_old), Add(proof.leaf_new), Add(proof.leaf_data);
+    Add(proof.path_old), Add(proof.path_new), Add(proof.data_path);
+  }
+  void Add(const circuit::UpdateInputs& in) {
+    Add(uint64_t{in.partition}), Add(uint64_t{in.h_index});
+    Add(in.comm_r_old), Add(in.comm_d_new), Add(in.comm_r_new), Add(in.comm_c), Add(in.root_r_old), Add(in.root_r_new);
+    Add(in.apex_leaves), Add(in.partition_siblings), Add(in.challenges);
+  }
+
+  std::vector<Fr> elements_;
+  std::vector<uint64_t> numbers_;
+};
+
+}  // namespace
+
+bool SamePartitions(const ParsedRequest& a, const ParsedRequest& b) {
+  if (a.proof != b.proof || a.partitions.size() != b.partitions.size()) return false;
+  for (size_t k = 0; k < a.partitions.size(); ++k) {
+    if (!(a.partitions[k].public_inputs == b.partitions[k].public_inputs)) return false;
+    if (!(Flat(a.partitions[k].inputs) == Flat(b.partitions[k].inputs))) return false;
+  }
+  return true;
+}
+
 }  // namespace cuzk::filecoin::testing_support

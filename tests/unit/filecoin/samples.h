@@ -24,4 +24,7 @@ std::vector<std::vector<algebra::Fr>> RecordedPublicInputs(const std::filesystem
 /// before its proof can be right.
 StatusOr<ParsedRequest> ParseAndCheck(VanillaRequest request);
 
+/// Whether both prove the same: equal inputs of the circuit and equal public inputs.
+bool SamePartitions(const ParsedRequest& a, const ParsedRequest& b);
+
 }  // namespace cuzk::filecoin::testing_support
