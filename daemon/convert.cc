@@ -111,6 +111,27 @@ engine::ProofRequest ToProofRequest(v1::SubmitProofRequest&& message) {
   return request;
 }
 
+v1::SubmitProofRequest ToSubmitMessage(std::string request_id, filecoin::VanillaRequest&& request) {
+  v1::SubmitProofRequest message;
+  message.set_request_id(std::move(request_id));
+  message.set_proof_kind(static_cast<v1::ProofKind>(request.kind));
+  message.set_sector_size(request.sector_size);
+  message.set_registered_proof(request.registered_proof);
+  if (const filecoin::KindRow* kind = filecoin::FindKind(request.kind)) {
+    message.set_priority(static_cast<v1::Priority>(kind->default_priority));
+  }
+  message.set_vanilla_proof(std::move(request.vanilla_proof));
+  for (std::string& item : request.vanilla_proofs) message.add_vanilla_proofs(std::move(item));
+  message.set_sector_number(request.sector_number);
+  message.set_miner_id(request.miner_id);
+  message.set_randomness(std::move(request.randomness));
+  message.set_partition_index(request.partition_index);
+  message.set_comm_r_old(std::move(request.comm_r_old));
+  message.set_comm_r_new(std::move(request.comm_r_new));
+  message.set_comm_d_new(std::move(request.comm_d_new));
+  return message;
+}
+
 v1::AwaitProofResponse ToAwaitResponse(const engine::JobResult& result) {
   v1::AwaitProofResponse response;
   response.set_job_id(result.job_id);

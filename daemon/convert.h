@@ -18,6 +18,9 @@ Status FromGrpc(const grpc::Status& status);
 /// Takes the message's payload; what is left of the message is not to be read.
 engine::ProofRequest ToProofRequest(v1::SubmitProofRequest&& message);
 
+/// The other way, for clients: the message that carries a request.
+v1::SubmitProofRequest ToSubmitMessage(std::string request_id, filecoin::VanillaRequest&& request);
+
 v1::AwaitProofResponse ToAwaitResponse(const engine::JobResult& result);
 v1::GetStatusResponse ToStatusResponse(const engine::EngineStatus& status);
 cuzkd::v1::JobProgress ToProgressMessage(const engine::JobProgress& progress);

@@ -1,0 +1,43 @@
+#pragma once
+// What the subcommands share: how they register, what they are given, how they report.
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/settings.h"
+#include "core/base/status.h"
+#include "daemon/exit_code.h"
+
+namespace cuzk::daemon {
+
+/// What every subcommand is given.
+struct Session {
+  std::string address;  ///< of the daemon
+  bool json = false;
+  Settings settings = Settings::Defaults();
+};
+
+/// A subcommand: returns the exit code, or an error that main prints and maps.
+using Action = std::function<StatusOr<ControlExit>(const Session&)>;
+
+struct Command {
+  CLI::App* app;
+  Action action;
+};
+using Commands = std::vector<Command>;
+
+// One function per file; each adds its subcommands to the program.
+void AddProve(CLI::App& program, Commands& commands);   ///< prove, submit, await
+void AddJobs(CLI::App& program, Commands& commands);    ///< cancel, watch
+void AddStatus(CLI::App& program, Commands& commands);  ///< status, preload, evict
+void AddVerify(CLI::App& program, Commands& commands);
+void AddParams(CLI::App& program, Commands& commands);   ///< params make, inspect, check
+void AddCircuit(CLI::App& program, Commands& commands);  ///< circuit list, digest
+void AddWitness(CLI::App& program, Commands& commands);
+
+/// Prints text and a line end to stdout.
+void PrintLine(std::string_view text);
+
+}  // namespace cuzk::daemon

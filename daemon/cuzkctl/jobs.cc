@@ -1,0 +1,70 @@
+// cancel, watch: what goes on with jobs.
+
+#include "core/base/log.h"
+#include "daemon/convert.h"
+#include "daemon/cuzkctl/client.h"
+#include "daemon/cuzkctl/command.h"
+#include "daemon/cuzkctl/progress_view.h"
+#include "daemon/json_writer.h"
+
+namespace cuzk::daemon {
+namespace {
+
+StatusOr<ControlExit> RunCancel(const Session& session, const std::string& id) {
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  grpc::ClientContext context;
+  v1::CancelProofRequest request;
+  request.set_job_id(id);
+  v1::CancelProofResponse response;
+  CUZK_RETURN_IF_ERROR(FromGrpc(client.proving->CancelProof(&context, request, &response)));
+  if (session.json) {
+    JsonWriter json;
+    json.BeginObject().Member("job_id", id).Member("was_running", response.was_running()).EndObject();
+    PrintLine(json.text());
+  } else {
+    PrintLine(StrCat(EscapeControl(id), response.was_running() ? ": cancelled" : ": was not running"));
+  }
+  return ControlExit::kOk;
+}
+
+// The end of a watched job decides how the program ends; of all jobs, it goes on until it is interrupted.
+ControlExit EndOf(const cuzkd::v1::JobProgress& last) {
+  if (last.state() == "failed") return ControlExit::kFailed;
+  if (last.state() == "cancelled") return ControlExit::kCancelled;
+  return ControlExit::kOk;
+}
+
+StatusOr<ControlExit> RunWatch(const Session& session, const std::string& id) {
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  grpc::ClientContext context;
+  cuzkd::v1::WatchRequest request;
+  request.set_job_id(id);
+  auto stream = client.operators->Watch(&context, request);
+  cuzkd::v1::JobProgress progress;
+  ProgressView view(session.json);
+  while (stream->Read(&progress)) {
+    if (session.json || !id.empty()) {
+      view.Show(progress);
+    } else {
+      PrintLine(StrCat(EscapeControl(progress.job_id()), "  ", ProgressText(progress)));
+    }
+  }
+  view.Finish();
+  CUZK_RETURN_IF_ERROR(FromGrpc(stream->Finish()));
+  return id.empty() ? ControlExit::kOk : EndOf(progress);
+}
+
+}  // namespace
+
+void AddJobs(CLI::App& program, Commands& commands) {
+  auto id = std::make_shared<std::string>();
+  CLI::App* cancel = program.add_subcommand("cancel", "Cancel a job");
+  cancel->add_option("ID", *id, "Job id")->required();
+  commands.push_back({cancel, [id](const Session& session) { return RunCancel(session, *id); }});
+
+  CLI::App* watch = program.add_subcommand("watch", "Show the progress of a job, or of all jobs");
+  watch->add_option("ID", *id, "Job id");
+  commands.push_back({watch, [id](const Session& session) { return RunWatch(session, *id); }});
+}
+
+}  // namespace cuzk::daemon

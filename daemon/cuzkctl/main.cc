@@ -1,0 +1,67 @@
+// cuzkctl: the command line of the daemon.
+
+#include <cstdio>
+
+#include "core/algebra/cpu_arithmetic.h"
+#include "core/base/log.h"
+#include "daemon/cuzkctl/command.h"
+#include "daemon/json_writer.h"
+
+namespace cuzk::daemon {
+
+void PrintLine(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fputc('\n', stdout);
+  std::fflush(stdout);
+}
+
+namespace {
+
+int Fail(const Status& status, bool json) {
+  std::string message = StrCat(status.message());
+  if (json) {
+    JsonWriter error;
+    error.BeginObject().Member("error", message).Member("code", absl::StatusCodeToString(status.code())).EndObject();
+    PrintLine(error.text());
+  } else {
+    std::fprintf(stderr, "cuzkctl: %s\n", EscapeControl(message).c_str());
+  }
+  return static_cast<int>(ControlExitOf(status));
+}
+
+int Run(int argc, char** argv) {
+  Session session;
+  std::string file = "/etc/cuzkd/cuzkd.toml";
+  CLI::App program("Command line of cuzkd, the Filecoin Groth16 proving daemon.", "cuzkctl");
+  program.set_version_flag("--version", StrCat("cuzkctl ", CUZK_VERSION));
+  program.add_flag("--json", session.json, "Print one JSON object, or one a line while something goes on");
+  program.add_option("--address", session.address, "Where the daemon listens; default: the setting listen");
+  CLI::Option* config = program.add_option("--config", file, "Settings file")->capture_default_str();
+  program.require_subcommand(1);
+  program.fallthrough();
+  Commands commands;
+  for (auto add : {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness}) add(program, commands);
+  try {  // the parser's only way to report
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? 0 : static_cast<int>(ControlExit::kUsage);
+  }
+  if (Status processor = algebra::CheckProcessor(); !processor.ok()) return Fail(processor, session.json);
+  SettingSources sources{
+      .environment = ProcessEnvironment(), .file = file, .file_may_be_missing = config->count() == 0};
+  StatusOr<Settings> settings = Settings::Load(sources);
+  if (!settings.ok()) return Fail(settings.status(), session.json);
+  session.settings = *std::move(settings);
+  if (session.address.empty()) session.address = session.settings.Text("listen");
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    StatusOr<ControlExit> code = command.action(session);
+    return code.ok() ? static_cast<int>(*code) : Fail(code.status(), session.json);
+  }
+  return static_cast<int>(ControlExit::kUsage);
+}
+
+}  // namespace
+}  // namespace cuzk::daemon
+
+int main(int argc, char** argv) { return cuzk::daemon::Run(argc, argv); }

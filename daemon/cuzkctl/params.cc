@@ -1,0 +1,162 @@
+// params make, inspect, check: parameter files.
+
+#include <chrono>
+#include <filesystem>
+
+#include "core/base/file.h"
+#include "core/base/thread_pool.h"
+#include "core/circuit/circuit.h"
+#include "core/filecoin/partition.h"
+#include "core/groth16/generator.h"
+#include "core/groth16/identity.h"
+#include "core/groth16/parameter_file.h"
+#include "daemon/cuzkctl/command.h"
+#include "daemon/cuzkctl/progress_view.h"
+#include "daemon/json_writer.h"
+
+namespace cuzk::daemon {
+namespace {
+
+struct ParamsFlags {
+  std::string kind, size, out, toxic_waste, file, circuit;
+};
+
+StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) {
+  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, filecoin::CircuitByNames(flags.kind, flags.size));
+  groth16::GeneratorInput input;
+  groth16::GeneratorOptions options;
+  CUZK_ASSIGN_OR_RETURN(input.arithmetic, algebra::ResolveArithmetic(std::nullopt));
+  if (flags.toxic_waste.empty()) {
+    input.waste = groth16::ToxicWaste::Random();
+  } else {
+    CUZK_ASSIGN_OR_RETURN(std::string json, ReadFile(flags.toxic_waste));
+    StatusOr<groth16::ToxicWaste> waste = groth16::ToxicWaste::FromJson(json);
+    if (!waste.ok()) return Annotate(waste.status(), flags.toxic_waste);
+    input.waste = *waste;
+    options.record_waste = true;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(flags.out, error);
+  if (error) return ErrnoStatus(error.value(), "cannot make the folder", flags.out);
+
+  ThreadPool pool(0);
+  ProgressView view(session.json);
+  view.Show("recording the circuit", 0);
+  circuit::CircuitSpec spec = filecoin::SpecOf(*circuit);
+  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const r1cs::Shape> shape, circuit::MakeShape(spec, pool));
+  input.shape = shape.get();
+  input.rows = [spec](r1cs::RowSink& sink) { return circuit::StreamRows(spec, sink); };
+  options.path = std::filesystem::path(flags.out) / circuit->params_file();
+  options.version = CUZK_VERSION;
+  options.progress = ShownAs(view, "making parameters");
+  CUZK_ASSIGN_OR_RETURN(groth16::GeneratorOutput made, groth16::GenerateParameters(input, options, pool));
+  view.Finish();
+  if (session.json) {
+    JsonWriter json;
+    json.BeginObject().Member("circuit_id", circuit->id).Member("params", made.params.string());
+    json.Member("vk", made.key.string()).Member("record", made.record.string()).Member("bytes", made.bytes);
+    PrintLine(json.Member("sha256", made.sha256).EndObject().text());
+  } else {
+    PrintLine(StrCat(made.params.string(), "\n  ", made.bytes, " bytes, SHA-256 ", made.sha256,
+                     "\n  for development only: whoever knows its secrets can forge proofs"));
+  }
+  return ControlExit::kOk;
+}
+
+// The circuit that the flag or the file's name says; nullptr if neither does.
+StatusOr<const filecoin::Circuit*> CircuitOf(const ParamsFlags& flags) {
+  if (flags.circuit.empty()) {
+    return filecoin::FindCircuitByFile(std::filesystem::path(flags.file).filename().string());
+  }
+  const filecoin::Circuit* circuit = filecoin::FindCircuit(flags.circuit);
+  if (!circuit) return absl::InvalidArgumentError(StrCat("there is no circuit \"", flags.circuit, "\""));
+  return circuit;
+}
+
+StatusOr<ControlExit> RunInspect(const Session& session, const ParamsFlags& flags) {
+  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOf(flags));
+  CUZK_ASSIGN_OR_RETURN(auto file, groth16::ParameterFile::Open(flags.file));
+  CUZK_ASSIGN_OR_RETURN(auto record, groth16::ReadDevelopmentRecord(flags.file));
+  std::string id = circuit ? circuit->id : "unknown";
+  if (session.json) {
+    JsonWriter json;
+    json.BeginObject().Member("circuit_id", id).Member("bytes", file->bytes().size());
+    json.Member("ic", file->counts().ic);
+    for (groth16::Query query : groth16::kAllQueries) json.Member(groth16::QueryName(query), file->counts()[query]);
+    PrintLine(json.Member("development", record.has_value()).EndObject().text());
+    return ControlExit::kOk;
+  }
+  PrintLine(StrCat("circuit ", id, record ? ", development parameters" : ""));
+  PrintLine(StrCat(file->bytes().size(), " bytes, ", file->verifying_key().public_inputs(), " public inputs"));
+  for (groth16::Query query : groth16::kAllQueries) {
+    PrintLine(StrCat("  ", groth16::QueryName(query), ": ", file->counts()[query], " points"));
+  }
+  return ControlExit::kOk;
+}
+
+// Lengths, points, and the digest that applies; what is wrong comes as an error.
+StatusOr<groth16::Provenance> Check(const ParamsFlags& flags, const filecoin::Circuit* circuit, ProgressView& view) {
+  ThreadPool pool(0);
+  std::optional<groth16::SectionCounts> expected;
+  std::optional<std::string> published;
+  if (circuit) {
+    view.Show("recording the circuit", 0);
+    CUZK_ASSIGN_OR_RETURN(auto shape, circuit::MakeShape(filecoin::SpecOf(*circuit), pool));
+    expected = groth16::SectionCounts::Of(*shape);
+    if (!circuit->params_digest.empty()) published = circuit->params_digest;
+  }
+  CUZK_ASSIGN_OR_RETURN(auto file, groth16::ParameterFile::Open(flags.file, expected));
+  groth16::DecodeOptions decode{.policy = groth16::PointPolicy::kSubgroup};
+  CUZK_ASSIGN_OR_RETURN(decode.arithmetic, algebra::ResolveArithmetic(std::nullopt));
+  decode.progress = ShownAs(view, "checking points");
+  CUZK_RETURN_IF_ERROR(groth16::CheckPoints(*file, pool, decode));
+  return groth16::Identify(flags.file, file->bytes(), published, ShownAs(view, "checking the digest"));
+}
+
+StatusOr<ControlExit> RunCheck(const Session& session, const ParamsFlags& flags) {
+  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOf(flags));
+  ProgressView view(session.json);
+  StatusOr<groth16::Provenance> provenance = Check(flags, circuit, view);
+  view.Finish();
+  bool wrong = absl::IsInvalidArgument(provenance.status()) || absl::IsFailedPrecondition(provenance.status());
+  if (!provenance.ok() && !wrong) return provenance.status();
+  std::string fault = wrong ? StrCat(provenance.status().message()) : "";
+  bool development = provenance.ok() && *provenance == groth16::Provenance::kDevelopment;
+  std::string id = circuit ? circuit->id : "unknown";
+  if (session.json) {
+    JsonWriter json;
+    json.BeginObject().Member("valid", fault.empty()).Member("circuit_id", id).Member("development", development);
+    PrintLine(json.Member("error", fault).EndObject().text());
+  } else if (fault.empty()) {
+    PrintLine(StrCat(id, ": ", development ? "whole and as made, development parameters" : "whole and as published"));
+  } else {
+    PrintLine(StrCat(id, ": not valid: ", fault));
+  }
+  return fault.empty() ? ControlExit::kOk : ControlExit::kFailed;
+}
+
+}  // namespace
+
+void AddParams(CLI::App& program, Commands& commands) {
+  auto flags = std::make_shared<ParamsFlags>();
+  CLI::App* params = program.add_subcommand("params", "Parameter files");
+  params->require_subcommand(1);
+  CLI::App* make = params->add_subcommand("make", "Make parameters for development; never for a real network");
+  make->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
+  make->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();
+  make->add_option("--out", flags->out, "Folder for the files")->required();
+  make->add_option("--toxic-waste", flags->toxic_waste,
+                   "File with the secrets instead of random ones; they are recorded");
+  commands.push_back({make, [flags](const Session& session) { return RunMake(session, *flags); }});
+
+  CLI::App* inspect = params->add_subcommand("inspect", "Show what a parameter file holds");
+  inspect->add_option("FILE", flags->file, "A .params file")->required();
+  commands.push_back({inspect, [flags](const Session& session) { return RunInspect(session, *flags); }});
+
+  CLI::App* check = params->add_subcommand("check", "Check lengths, every point and the digest of a parameter file");
+  check->add_option("FILE", flags->file, "A .params file")->required();
+  check->add_option("--circuit", flags->circuit, "Circuit id where the file's name does not say it");
+  commands.push_back({check, [flags](const Session& session) { return RunCheck(session, *flags); }});
+}
+
+}  // namespace cuzk::daemon

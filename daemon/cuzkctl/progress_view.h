@@ -1,0 +1,40 @@
+#pragma once
+// Progress of a job on a terminal, in a log, or as JSON lines.
+
+#include <string>
+
+#include "core/base/progress.h"
+#include "cuzkd/v1/operator.pb.h"
+
+namespace cuzk::daemon {
+
+/// As one JSON object on one line.
+std::string ProgressJson(const cuzkd::v1::JobProgress& progress);
+/// "device  3/10  42 %  18 s left".
+std::string ProgressText(const cuzkd::v1::JobProgress& progress);
+
+/// Where progress of one thing goes: a bar that redraws itself on a terminal's stderr, else a line per stage there;
+/// JSON lines go to stdout. One thread at a time.
+class ProgressView {
+ public:
+  explicit ProgressView(bool json);
+  /// Leaves the bar's line.
+  ~ProgressView();
+
+  void Show(const cuzkd::v1::JobProgress& progress);
+  /// Of work in this process.
+  void Show(const std::string& what, double fraction);
+  /// Leaves the bar's line, so that something else can be printed.
+  void Finish();
+
+ private:
+  void Draw(double fraction, const std::string& text);
+  const bool json_, terminal_;
+  bool drawn_ = false;
+  std::string last_line_;
+};
+
+/// A Progress that is shown under `what`.
+Progress ShownAs(ProgressView& view, std::string what);
+
+}  // namespace cuzk::daemon
