@@ -41,6 +41,9 @@ struct LeaseLayout {
   uint64_t bytes = 0;  ///< the size of the lease
 
   static LeaseLayout For(const Shape& shape, Layout layout);
+  /// The same for what lies between two positions (rows, aux and inputs from `begin` on, up to `end`), for those who go
+  /// through a witness piece by piece. The bits of the narrow aux plane begin at bit begin.aux % 64 of its first word.
+  static LeaseLayout ForRange(const Shape& shape, Layout layout, const Position& begin, const Position& end);
 };
 
 }  // namespace cuzk::r1cs
