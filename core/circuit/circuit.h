@@ -14,6 +14,7 @@
 #include "core/circuit/update.h"
 #include "core/memory/pinned_pool.h"
 #include "core/r1cs/layout.h"
+#include "core/r1cs/recorder.h"
 #include "core/r1cs/shape.h"
 #include "core/r1cs/variable.h"
 #include "core/r1cs/witness.h"
@@ -29,6 +30,9 @@ Status CheckSpec(const CircuitSpec& spec);
 /// Counts, densities, classes and blocks. A 32 GiB shape takes seconds and about 150 MB; its blocks are recorded by all
 /// threads of the pool.
 StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const CircuitSpec& spec, ThreadPool& pool);
+
+/// Records the whole circuit on one recorder, from its beginning, in the calling thread.
+Status RecordCircuit(const CircuitSpec& spec, r1cs::ShapeRecorder& recorder);
 
 /// Streams every row of the circuit, in order, from the calling thread. Needs no memory to speak of.
 Status StreamRows(const CircuitSpec& spec, r1cs::RowSink& sink);

@@ -23,6 +23,7 @@ struct PoseidonConstants {
   std::vector<Fr> keys;             ///< compressed round constants, R_F * t + R_P, in the order of their use
   std::vector<Fr> mds;              ///< t * t, row by row
   std::vector<Fr> pre_sparse;       ///< t * t, row by row; state is a row vector
+  std::vector<Fr> pre_sparse_columns;  ///< the same, column by column
   std::vector<Fr> w_hat;            ///< R_P * t
   std::vector<Fr> v_rest;           ///< R_P * (t - 1)
 

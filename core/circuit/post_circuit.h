@@ -1,0 +1,49 @@
+#pragma once
+// FallbackPoStCircuit: one independent block per sector, no head.
+
+#include <algorithm>
+
+#include "core/circuit/merkle_gadget.h"
+#include "core/circuit/post.h"
+
+namespace cuzk::circuit {
+
+template <class Cs>
+class PostCircuit {
+ public:
+  using N = Num<Cs>;
+  struct Head {};
+
+  PostCircuit(const PostSpec& spec, const PostInputs* inputs) : spec_(spec), inputs_(inputs) {}
+
+  static constexpr const char* kBlockName = "sector";
+  static constexpr bool kBlocksAreShifts = true;
+  uint64_t BlockCount() const { return spec_.sectors; }
+  Head MakeHead(Cs&) const { return {}; }
+
+  void MakeBlock(Cs& cs, const Head&, uint64_t index) const {
+    const PostSector* sector =
+        inputs_ != nullptr ? &inputs_->sectors[std::min<size_t>(index, inputs_->sectors.size() - 1)] : nullptr;
+    const N comm_r_last = cs.AllocateNum(Given<Cs>([&] { return sector->comm_r_last; }));
+    const N comm_c = cs.AllocateNum(Given<Cs>([&] { return sector->comm_c; }));
+    const N comm_r = cs.AllocateNum(Given<Cs>([&] { return sector->comm_r; }));
+    {
+      [[maybe_unused]] auto scope = cs.Scope("comm_r");
+      Inputize(cs, comm_r);
+      const N hash = PoseidonPair(cs, comm_c, comm_r_last);
+      EnforceSame(cs, comm_r, hash, {"comm_r", -1, "is not the hash of comm_c and comm_r_last"});
+    }
+    for (uint32_t i = 0; i < spec_.challenges; ++i) {
+      const PostChallenge* challenge = sector != nullptr ? &sector->challenges[i] : nullptr;
+      const N leaf = cs.AllocateNum(Given<Cs>([&] { return challenge->leaf; }));
+      Include(cs, TreeHash::kPoseidon, spec_.replica_tree, leaf, comm_r_last,
+              challenge != nullptr ? &challenge->comm_r_last_path : nullptr, {"comm_r_last path of challenge", i});
+    }
+  }
+
+ private:
+  const PostSpec& spec_;
+  const PostInputs* inputs_;
+};
+
+}  // namespace cuzk::circuit
