@@ -42,6 +42,7 @@ class Watcher {
   std::condition_variable_any changed_;
   std::map<uint64_t, Entry> entries_;  // by job key; guarded by mutex_
   bool ended_ = false;                 // guarded by mutex_
+  uint64_t offers_ = 0;                // changes so far; guarded by mutex_
 };
 
 /// At most four events a second and job.
@@ -50,8 +51,8 @@ inline constexpr std::chrono::milliseconds kEventInterval{250};
 /// Hands progress to all watchers. Thread-safe.
 class EventHub {
  public:
-  /// Watches one job or, without a key, all. The watcher is dropped when its owner lets go.
-  std::shared_ptr<Watcher> Watch(std::optional<uint64_t> key);
+  /// Watches one job or, without a key, all, beginning with `present`. The watcher is dropped when its owner lets go.
+  std::shared_ptr<Watcher> Watch(std::optional<uint64_t> key, const std::vector<JobProgress>& present);
   /// Whether anybody watches: progress need not be computed otherwise.
   bool watched() const;
   void Publish(const JobProgress& progress);

@@ -20,12 +20,12 @@ void Scheduler::SetReady(uint64_t key, uint32_t turns) {
   it->second.ready = turns;
 }
 
-std::optional<uint64_t> Scheduler::NextOfAtLeast(Priority priority) const {
+std::optional<uint64_t> Scheduler::Next(const std::function<bool(uint64_t key)>& may_go) const {
   const std::pair<const uint64_t, Entry>* best = nullptr;
   bool best_overdue = false;
   for (const auto& job : jobs_) {
     const Entry& entry = job.second;
-    if (entry.ready == 0 || entry.priority < priority) continue;
+    if (entry.ready == 0 || !may_go(job.first)) continue;
     bool overdue = entry.passed >= overtakes_;
     bool better;
     if (best == nullptr) {
@@ -44,8 +44,6 @@ std::optional<uint64_t> Scheduler::NextOfAtLeast(Priority priority) const {
   if (best == nullptr) return std::nullopt;
   return best->first;
 }
-
-std::optional<uint64_t> Scheduler::Next() const { return NextOfAtLeast(Priority::kLow); }
 
 void Scheduler::Served(uint64_t key) {
   auto served = jobs_.find(key);

@@ -2,6 +2,7 @@
 // Which job goes next. No threads, no clock, no memory: times are given, and the caller says what is ready.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -23,11 +24,9 @@ class Scheduler {
   /// How many turns of the job could be served now.
   void SetReady(uint64_t key, uint32_t turns);
 
-  /// Who is to be served: a job that was passed too often (the longest waiting of those), else the highest priority, the
-  /// earliest submission first. nullopt: nobody is ready. Does not change anything.
-  std::optional<uint64_t> Next() const;
-  /// The same among jobs of at least that priority.
-  std::optional<uint64_t> NextOfAtLeast(Priority priority) const;
+  /// Who is to be served among the jobs that `may_go` admits: a job that was passed too often (the longest waiting of
+  /// those), else the highest priority, the earliest submission first. nullopt: nobody. Changes nothing.
+  std::optional<uint64_t> Next(const std::function<bool(uint64_t key)>& may_go) const;
   /// One turn of the job was served: it has one fewer ready, and the others that are ready and were submitted earlier or
   /// have another priority were passed once more.
   void Served(uint64_t key);

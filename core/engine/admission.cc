@@ -1,0 +1,190 @@
+// The scheduler's loop: who goes next is the Scheduler's to say; here its turn gets memory and a device.
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/engine/pipeline.h"
+
+namespace cuzk::engine {
+
+/// What the next turn needs.
+struct Pipeline::Wanted {
+  SynthesisTask task;
+  bool parse = false;
+  bool in_flight = false;  ///< whether anything was on its way before memory was asked for
+  uint64_t lease_bytes = 0, host_bytes = 0;
+};
+
+void Pipeline::RunAdmission() {
+  for (;;) {
+    TimePoint until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    {
+      BoardLock lock(board_);
+      if (board_.stopping) break;
+      if (auto deadline = board_.scheduler.NextDeadline()) until = std::min(until, *deadline);
+    }
+    board_.admission.Wait(until);
+    Tick();
+    while (Turn()) {
+    }
+  }
+  held_.Release();
+}
+
+void Pipeline::Tick() {
+  BoardLock lock(board_);
+  board_.counters.scheduler_turns_total++;
+  TimePoint now = Now();
+  for (uint64_t key : board_.scheduler.Expired(now)) {
+    auto job = board_.jobs.Find(key);
+    End(lock, *job, JobState::kFailed, StrCat("the deadline passed while the job was at stage ", StageName(ProgressOf(*job).stage)));
+  }
+  board_.jobs.Prune(now);
+  // Parameters may have been evicted since; those that nobody waits for any more can be.
+  std::set<std::string> waited_for;
+  for (const auto& [key, job] : board_.jobs.jobs()) {
+    if (!job->parsed) continue;
+    waited_for.insert(job->circuit);
+    Refresh(*job);
+  }
+  for (auto& [id, desk] : board_.circuits) {
+    if (waited_for.contains(id)) continue;
+    for (LoadedParameters& line : desk.lines) {
+      if (line.fresh) lock.After([fresh = std::move(line.fresh)]() mutable { fresh.reset(); });
+    }
+  }
+}
+
+DeviceLine* Pipeline::ChooseLine(const Job& job, uint32_t index) const {
+  const CircuitDesk& desk = board_.circuits.at(job.parsed->circuit().id);
+  // CRITICAL does not wait behind a full queue of others.
+  unsigned room = options_.device_queue + (job.priority == Priority::kCritical ? 1 : 0);
+  DeviceLine* best = nullptr;
+  DeviceLine* avoided = nullptr;
+  for (const auto& line : board_.lines) {
+    if (!line->lost.ok() || desk.lines[line->index].Lock() == nullptr) continue;
+    size_t load = line->queue.size() + line->underway;
+    if (load >= room) continue;
+    if (job.partitions[index].avoid == line->device) {
+      avoided = line.get();
+    } else if (best == nullptr || load < best->queue.size() + best->underway) {
+      best = line.get();
+    }
+  }
+  return best != nullptr ? best : avoided;
+}
+
+bool Pipeline::MayGo(uint64_t key) const {
+  auto job = board_.jobs.Find(key);
+  if (!job->started) return true;
+  if (!job->parsed) return false;
+  for (uint32_t i = 0; i < job->partitions.size(); ++i) {
+    if (job->partitions[i].state == PartitionState::kPending) return ChooseLine(*job, i) != nullptr;
+  }
+  return false;
+}
+
+bool Pipeline::Pick(Wanted* wanted) {
+  BoardLock lock(board_);
+  if (board_.stopping || board_.synthesis_idle <= board_.synthesis.size()) return false;
+  auto key = board_.scheduler.Next([this](uint64_t k) { return MayGo(k); });
+  if (!key) return false;
+  PartitionTask& task = wanted->task.task;
+  task.job = board_.jobs.Find(*key);
+  wanted->in_flight = board_.in_flight > 0;
+  if (!task.job->started) {
+    wanted->parse = true;
+    return true;
+  }
+  Job& job = *task.job;
+  auto first = std::find_if(job.partitions.begin(), job.partitions.end(),
+                            [](const auto& partition) { return partition.state == PartitionState::kPending; });
+  task.index = static_cast<uint32_t>(first - job.partitions.begin());
+  task.parsed = job.parsed;
+  task.line = ChooseLine(job, task.index);
+  const CircuitDesk& desk = board_.circuits.at(job.circuit);
+  task.parameters = desk.lines[task.line->index].Lock();
+  if (task.parameters == nullptr) return false;  // evicted this moment: looked at again on the next turn
+  wanted->lease_bytes = desk.lease_bytes;
+  wanted->host_bytes = task.parameters->plan().partition_host_bytes;
+  return true;
+}
+
+Status Pipeline::Provide(Wanted& wanted) {
+  // What was got of two is kept for the next attempt: giving it back would wake this loop at once.
+  if (held_.bytes() != wanted.host_bytes) {
+    held_.Release();
+    CUZK_ASSIGN_OR_RETURN(held_, budget_.TryReserve(memory::MemoryClass::kWitnesses, wanted.host_bytes));
+  }
+  CUZK_ASSIGN_OR_RETURN(wanted.task.lease, wanted.task.task.line->pool.TryAcquire(wanted.lease_bytes));
+  wanted.task.task.host_memory = std::move(held_);
+  return absl::OkStatus();
+}
+
+bool Pipeline::Turn() {
+  Wanted wanted;
+  if (!Pick(&wanted)) return false;
+  if (!wanted.parse) {
+    Status provided = Provide(wanted);
+    if (!provided.ok()) return Refused(wanted, provided);
+  }
+  return Dispatch(std::move(wanted));
+}
+
+bool Pipeline::Dispatch(Wanted wanted) {
+  PartitionTask& task = wanted.task.task;
+  BoardLock lock(board_);
+  Job& job = *task.job;
+  if (IsFinal(job.state) || board_.stopping) return true;  // the task gives everything back, after the lock
+  TimePoint now = Now();
+  if (wanted.parse) {
+    job.started = now;
+    job.state = JobState::kRunning;
+    job.timings.queue_wait_ms =
+        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now - job.submitted).count());
+  } else {
+    if (!task.line->lost.ok()) return true;
+    job.partitions[task.index].state = PartitionState::kSynthesizing;
+    task.line->underway++;
+    LoadedParameters& loaded = board_.circuits.at(job.circuit).lines[task.line->index];
+    loaded.loaded = task.parameters;
+    loaded.fresh.reset();
+  }
+  board_.scheduler.Served(job.key);
+  task.passage = Passage(board_.in_flight, board_.admission);
+  task.began = now;
+  board_.synthesis.push_back(std::move(wanted.task));
+  board_.synthesis_wake.notify_one();
+  Publish(job);
+  return true;
+}
+
+bool Pipeline::Refused(const Wanted& wanted, const Status& status) {
+  if (absl::IsUnavailable(status) && wanted.in_flight) return false;  // a change of the budget wakes the loop
+  Job& job = *wanted.task.task.job;
+  std::vector<std::shared_ptr<const prover::ResidentParameters>> yielded;  // freed after the lock
+  BoardLock lock(board_);
+  if (absl::IsUnavailable(status)) {
+    // Nothing will come back by itself. Parameters that wait for their first use can yield; who loads takes them then.
+    bool loading = false;
+    for (auto& [id, desk] : board_.circuits) {
+      for (LoadedParameters& line : desk.lines) {
+        loading = loading || line.loading;
+        if (line.fresh != nullptr && id != job.circuit) yielded.push_back(std::move(line.fresh));
+      }
+    }
+    for (const auto& [key, other] : board_.jobs.jobs()) Refresh(*other);
+    if (!yielded.empty()) return true;
+    if (loading) {
+      for (LoadedParameters& line : board_.circuits.at(job.circuit).lines) yielded.push_back(std::move(line.fresh));
+      return false;
+    }
+  }
+  End(lock, job, JobState::kFailed,
+      StrCat("partition ", wanted.task.task.index, ": no memory for its witness: ", status.message()));
+  return true;
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,114 @@
+// The workers of a device: while one computes, the other copies its witness in.
+
+#include <utility>
+
+#include "core/engine/pipeline.h"
+
+namespace cuzk::engine {
+namespace {
+
+/// How often a device may give a partition back with an error before the job fails. Lost devices do not count.
+constexpr uint32_t kDeviceAttempts = 3;
+
+uint64_t Milliseconds(Duration duration) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+}  // namespace
+
+void Pipeline::RunWorker(DeviceLine& line, unsigned worker) {
+  for (;;) {
+    DeviceTask task;
+    {
+      BoardLock lock(board_);
+      line.wake.wait(lock.get(), [&] { return board_.stopping || !line.lost.ok() || !line.queue.empty(); });
+      if (board_.stopping || !line.lost.ok()) return;
+      task = std::move(line.queue.front());
+      line.queue.pop_front();
+      board_.admission.Notify();
+      Job& job = *task.task.job;
+      if (IsFinal(job.state)) continue;
+      job.partitions[task.task.index].state = PartitionState::kGpu;
+      job.worker = StrCat(line.index, ".", worker);
+      line.workers[worker] = WorkerState{task.task.job, task.task.index, Now(), line.workers[worker].busy};
+      Publish(job);
+    }
+    Record(task.task, "waiting", StrCat("device ", line.index, " queue"), task.task.began);
+    Prove(line, worker, std::move(task));
+  }
+}
+
+StatusOr<groth16::MsmResults> Pipeline::RunOnDevice(DeviceLine& line, unsigned worker, DeviceTask& task) {
+  const std::shared_ptr<Job>& job = task.task.job;
+  prover::StartOptions options{.worker = worker, .stop = job->stop.get_token()};
+  options.progress = [&](uint64_t done, uint64_t total) {
+    BoardLock lock(board_);
+    if (IsFinal(job->state) || total == 0) return;
+    job->partitions[task.task.index].device_fraction = static_cast<double>(done) / static_cast<double>(total);
+    Publish(*job);
+  };
+  CUZK_ASSIGN_OR_RETURN(auto pending, line.device->Start(task.task.parameters, *std::move(task.witness), options));
+  auto results = pending->Finish();
+  const std::string track = StrCat("device ", line.index, " worker ", worker);
+  for (const prover::TimelineEvent& event : pending->timeline()) {
+    parts_.timeline->Add(TimelineBar{.track = track, .name = event.stage, .begin = event.begin, .end = event.end,
+                                     .job_key = job->key, .job_id = job->id, .partition = task.task.index});
+  }
+  return results;
+}
+
+void Pipeline::Prove(DeviceLine& line, unsigned worker, DeviceTask task) {
+  TimePoint begin = Now();
+  auto results = RunOnDevice(line, worker, task);
+  task.witness.reset();
+  Duration took = Now() - begin;
+  prover::MemoryInfo memory = line.device->memory();
+  {
+    BoardLock lock(board_);
+    WorkerState& state = line.workers[worker];
+    state = WorkerState{.busy = state.busy + took};
+    line.memory = memory;
+    if (results.ok() && !IsFinal(task.task.job->state)) {
+      PartitionRecord& partition = task.task.job->partitions[task.task.index];
+      partition.device_ms = Milliseconds(took);
+      partition.device_fraction = 1;
+      partition.proved_on = line.device;
+      task.task.job->timings.gpu_compute_ms += Milliseconds(took);
+      line.partitions_total++;
+    }
+  }
+  if (!results.ok()) {
+    DeviceError(line, std::move(task.task), results.status());
+    return;
+  }
+  Measured(*task.task.job, Stage::kDevice, took);
+  BoardLock lock(board_);
+  board_.finishing.push_back(FinishTask{std::move(task.task), *std::move(results)});
+  board_.finisher_wake.notify_one();
+}
+
+void Pipeline::DeviceError(DeviceLine& line, PartitionTask task, const Status& status) {
+  Status health = line.device->health();
+  task.parameters.reset();
+  BoardLock lock(board_);
+  Job& job = *task.job;
+  if (!health.ok()) {
+    LoseDevice(lock, line, health);
+    ReturnPartition(job, task.index);
+    return;
+  }
+  if (IsFinal(job.state)) return;  // cancelled: the device said so
+  board_.counters.device_errors_total++;
+  PartitionRecord& partition = job.partitions[task.index];
+  std::string text = StrCat("partition ", task.index, ": device ", line.device->name(), ": ",
+                            status.message());
+  Warn(lock, StrCat(job.id, ": ", text));
+  if (++partition.device_errors >= kDeviceAttempts) {
+    End(lock, job, JobState::kFailed, StrCat(text, " (after ", kDeviceAttempts, " attempts)"));
+    return;
+  }
+  partition.avoid = line.device;
+  ReturnPartition(job, task.index);
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,169 @@
+#include "core/engine/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/engine/engine_impl.h"
+#include "core/engine/intake.h"
+
+namespace cuzk::engine {
+namespace {
+
+prover::ParameterStoreOptions StoreOptions(const EngineOptions& options, memory::Budget* budget) {
+  return {.budget = budget,
+          .allow_development = options.allow_development,
+          .digest = options.digest,
+          .points = options.points,
+          .plan = {.workers = options.workers_per_device}};
+}
+
+}  // namespace
+
+Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts)
+    : options(std::move(engine_options)),
+      parts(std::move(engine_parts)),
+      started(std::chrono::steady_clock::now()),
+      own_work(options.layout),
+      own_parameters(options.parameter_directory, StoreOptions(options, parts.budget)),
+      work(parts.seams.work != nullptr ? parts.seams.work : &own_work),
+      parameters(parts.seams.parameters != nullptr ? parts.seams.parameters : &own_parameters),
+      timeline(started),
+      pipeline(PipelineParts{&options, &parts, work, parameters, &events, &timeline}) {}
+
+Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Engine::~Engine() { impl_->events.End(); }
+
+StatusOr<std::unique_ptr<Engine>> Engine::Create(EngineOptions options, EngineParts parts) {
+  if (parts.budget == nullptr || parts.pool == nullptr) return absl::InternalError("the engine needs a budget and a pool");
+  if (parts.devices.empty()) return absl::FailedPreconditionError("no device to prove on");
+  return std::unique_ptr<Engine>(new Engine(std::make_unique<Impl>(std::move(options), std::move(parts))));
+}
+
+Status Engine::Ready() const {
+  const Board& board = impl_->pipeline.board();
+  BoardLock lock(board);
+  if (board.draining) return absl::UnavailableError("the daemon is draining");
+  if (!board.refusing.empty()) return absl::UnavailableError(board.refusing);
+  return absl::OkStatus();
+}
+
+StatusOr<JobTicket> Engine::Submit(ProofRequest request) {
+  auto ticket = impl_->Submit(std::move(request));
+  if (!ticket.ok()) {
+    BoardLock lock(impl_->pipeline.board());
+    impl_->pipeline.board().counters.refused_total++;
+  }
+  return ticket;
+}
+
+StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
+  Board& board = pipeline.board();
+  CUZK_ASSIGN_OR_RETURN(Submission submission, TakeIn(std::move(request), *work, options, pipeline.Now()));
+  {
+    BoardLock lock(board);
+    CUZK_ASSIGN_OR_RETURN(std::optional<JobTicket> joined, JoinOrRefuse(submission));
+    if (joined) return *joined;
+  }
+  // What a PoRep is shows only in its C1.
+  if (submission.facts.kind != filecoin::Kind::kPorep && !parameters->Available(*submission.facts.proof->circuit)) {
+    const filecoin::Circuit& circuit = *submission.facts.proof->circuit;
+    CUZK_ASSIGN_OR_RETURN(auto shape, pipeline.ShapeOf(circuit));
+    return parameters->Missing(circuit, *shape);
+  }
+  CUZK_RETURN_IF_ERROR(ReserveFor(submission, *work, *parts.budget));
+  BoardLock lock(board);
+  CUZK_ASSIGN_OR_RETURN(std::optional<JobTicket> joined, JoinOrRefuse(submission));
+  if (joined) return *joined;
+  uint32_t position = board.jobs.unfinished();
+  std::shared_ptr<Job> job = board.jobs.Add(std::move(submission), pipeline.Now());
+  board.counters.submitted_total++;
+  pipeline.Enter(*job);
+  return JobTicket{.job_id = job->id, .key = job->key, .queue_position = position};
+}
+
+StatusOr<std::optional<JobTicket>> Engine::Impl::JoinOrRefuse(const Submission& submission) {
+  Board& board = pipeline.board();
+  if (board.draining || board.stopping) return absl::UnavailableError("the daemon is draining");
+  if (!board.refusing.empty()) return absl::UnavailableError(board.refusing);
+  if (auto job = board.jobs.FindEqual(submission.job_id, submission.facts.kind, submission.digest)) {
+    job->callers++;
+    board.counters.joined_total++;
+    uint32_t position = 0;
+    for (const auto& [key, other] : board.jobs.jobs()) position += key < job->key && !IsFinal(other->state);
+    return JobTicket{.job_id = job->id, .key = job->key, .queue_position = position, .joined = true};
+  }
+  if (board.jobs.unfinished() >= options.max_unfinished_jobs) {
+    return absl::ResourceExhaustedError(
+        StrCat("the queue is full: ", options.max_unfinished_jobs, " jobs are unfinished"));
+  }
+  return std::optional<JobTicket>();
+}
+
+StatusOr<JobResult> Engine::Impl::AwaitJob(BoardLock& lock, std::shared_ptr<Job> job, std::optional<TimePoint> until,
+                                           std::stop_token stop) {
+  auto ended = [&] { return IsFinal(job->state); };
+  auto& changed = pipeline.board().ended;
+  bool done = until ? changed.wait_until(lock.get(), stop, *until, ended) : changed.wait(lock.get(), stop, ended);
+  if (done) return ResultOf(*job);
+  if (stop.stop_requested()) return absl::CancelledError("the caller stopped waiting");
+  return absl::DeadlineExceededError("the job has not ended yet");
+}
+
+StatusOr<JobResult> Engine::Await(uint64_t key, std::optional<TimePoint> until, std::stop_token stop) {
+  BoardLock lock(impl_->pipeline.board());
+  auto job = impl_->pipeline.board().jobs.Find(key);
+  if (job == nullptr) return absl::NotFoundError("the result is no longer kept");
+  return impl_->AwaitJob(lock, std::move(job), until, std::move(stop));
+}
+
+StatusOr<JobResult> Engine::Await(const std::string& job_id, std::optional<TimePoint> until, std::stop_token stop) {
+  BoardLock lock(impl_->pipeline.board());
+  auto job = impl_->pipeline.board().jobs.Newest(job_id);
+  if (job == nullptr) return absl::NotFoundError(StrCat("no job ", job_id, " is known"));
+  return impl_->AwaitJob(lock, std::move(job), until, std::move(stop));
+}
+
+StatusOr<bool> Engine::Cancel(const std::string& job_id) {
+  BoardLock lock(impl_->pipeline.board());
+  auto job = impl_->pipeline.board().jobs.Newest(job_id);
+  if (job == nullptr) return absl::NotFoundError(StrCat("no job ", job_id, " is known"));
+  bool was_running = job->state == JobState::kRunning;
+  impl_->pipeline.End(lock, *job, JobState::kCancelled, "cancelled by request");
+  return was_running;
+}
+
+void Engine::Abandon(const JobTicket& ticket) {
+  BoardLock lock(impl_->pipeline.board());
+  auto job = impl_->pipeline.board().jobs.Find(ticket.key);
+  if (job == nullptr || IsFinal(job->state) || job->callers == 0) return;
+  if (--job->callers == 0) impl_->pipeline.End(lock, *job, JobState::kCancelled, "its caller went away");
+}
+
+StatusOr<std::shared_ptr<Watcher>> Engine::Watch(const std::string& job_id) {
+  BoardLock lock(impl_->pipeline.board());
+  const JobTable& jobs = impl_->pipeline.board().jobs;
+  std::vector<JobProgress> present;
+  if (job_id.empty()) {
+    for (const auto& [key, job] : jobs.jobs()) {
+      if (!IsFinal(job->state)) present.push_back(impl_->pipeline.ProgressOf(*job));
+    }
+    return impl_->events.Watch(std::nullopt, present);
+  }
+  auto job = jobs.Newest(job_id);
+  if (job == nullptr) return absl::NotFoundError(StrCat("no job ", job_id, " is known"));
+  present.push_back(impl_->pipeline.ProgressOf(*job));
+  return impl_->events.Watch(job->key, present);
+}
+
+std::string Engine::TimelineJson() const { return impl_->timeline.ToJson(); }
+
+uint32_t Engine::Drain(TimePoint until) {
+  Board& board = impl_->pipeline.board();
+  BoardLock lock(board);
+  board.draining = true;
+  board.ended.wait_until(lock.get(), until, [&] { return board.jobs.unfinished() == 0; });
+  return impl_->pipeline.EndAll(lock, JobState::kFailed, "the daemon stopped before the proof was done");
+}
+
+}  // namespace cuzk::engine

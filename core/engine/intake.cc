@@ -1,0 +1,79 @@
+#include "core/engine/intake.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/hash.h"
+#include "core/base/random.h"
+
+namespace cuzk::engine {
+
+Bytes32 PayloadDigest(const filecoin::VanillaRequest& request) {
+  Hasher hasher(HashKind::kSha256);
+  auto number = [&](uint64_t value) {
+    uint8_t bytes[8];
+    StoreLe(bytes, value);
+    hasher.Update(bytes);
+  };
+  auto text = [&](const std::string& value) {
+    number(value.size());
+    hasher.Update(AsBytes(value));
+  };
+  for (uint64_t value : {request.kind, request.registered_proof, request.sector_size, request.sector_number,
+                         request.miner_id, uint64_t{request.partition_index}}) {
+    number(value);
+  }
+  text(request.vanilla_proof);
+  number(request.vanilla_proofs.size());
+  for (const std::string& item : request.vanilla_proofs) text(item);
+  for (const std::string* field : {&request.randomness, &request.comm_r_old, &request.comm_r_new, &request.comm_d_new}) {
+    text(*field);
+  }
+  return hasher.Finish32();
+}
+
+std::string RandomUuid() {
+  std::array<uint8_t, 16> bytes;
+  FillRandom(bytes);
+  bytes[6] = static_cast<uint8_t>((bytes[6] & 0x0f) | 0x40);
+  bytes[8] = static_cast<uint8_t>((bytes[8] & 0x3f) | 0x80);
+  std::string hex = ToHex(bytes);
+  return StrCat(hex.substr(0, 8), "-", hex.substr(8, 4), "-", hex.substr(12, 4), "-", hex.substr(16, 4), "-",
+                hex.substr(20));
+}
+
+StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const EngineOptions& options, TimePoint now) {
+  if (request.request_id.size() > kMaxRequestIdBytes) {
+    return absl::InvalidArgumentError(StrCat("request_id has ", request.request_id.size(), " bytes; at most ",
+                                             kMaxRequestIdBytes, " are accepted"));
+  }
+  uint64_t bytes = request.vanilla.payload_bytes();
+  if (bytes > options.max_request_bytes) {
+    return absl::ResourceExhaustedError(
+        StrCat("the request has ", bytes, " bytes; at most ", options.max_request_bytes, " are accepted"));
+  }
+  Submission submission;
+  CUZK_ASSIGN_OR_RETURN(submission.facts, work.Check(request.vanilla));
+  submission.digest = PayloadDigest(request.vanilla);
+  submission.priority = PriorityOf(request.priority, submission.facts.kind);
+  submission.deadline = request.deadline;
+  if (options.max_job_time.count() > 0) {
+    TimePoint latest = now + options.max_job_time;
+    submission.deadline = submission.deadline ? std::min(*submission.deadline, latest) : latest;
+  }
+  submission.job_id = request.request_id.empty() ? RandomUuid() : std::move(request.request_id);
+  submission.vanilla = std::move(request.vanilla);
+  return submission;
+}
+
+Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget) {
+  uint64_t bytes = submission.vanilla.payload_bytes() + work.ParsedBytes(submission.vanilla);
+  auto memory = budget.TryReserve(memory::MemoryClass::kRequests, bytes);
+  if (!memory.ok()) {
+    return absl::ResourceExhaustedError(StrCat("no memory for the request: ", memory.status().message()));
+  }
+  submission.memory = *std::move(memory);
+  return absl::OkStatus();
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,29 @@
+#pragma once
+// From a request to a submission: what the message's fields show, and the digest that tells equal requests.
+
+#include <string>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+#include "core/engine/engine.h"
+#include "core/engine/job_record.h"
+#include "core/engine/proof_work.h"
+
+namespace cuzk::engine {
+
+inline constexpr size_t kMaxRequestIdBytes = 1024;
+
+/// SHA-256 over everything in the request that decides its answer; the id, the priority and the deadline do not.
+Bytes32 PayloadDigest(const filecoin::VanillaRequest& request);
+
+/// A random UUID, version 4, in lower case.
+std::string RandomUuid();
+
+/// Checks what the message shows and makes the submission, without memory: see ReserveFor. INVALID_ARGUMENT,
+/// UNIMPLEMENTED, or RESOURCE_EXHAUSTED for a payload above the limit.
+StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const EngineOptions& options, TimePoint now);
+
+/// Counts the request and its parsed form in the budget. RESOURCE_EXHAUSTED if there is no room now.
+Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget);
+
+}  // namespace cuzk::engine

@@ -1,0 +1,28 @@
+#include "core/engine/job.h"
+
+#include "core/engine/status.h"
+
+namespace cuzk::engine {
+
+Priority PriorityOf(uint64_t message_value, filecoin::Kind kind) {
+  if (message_value == 0) message_value = filecoin::KindInfo(kind).default_priority;
+  return message_value >= 1 && message_value <= 4 ? static_cast<Priority>(message_value) : Priority::kNormal;
+}
+
+std::string_view JobStateName(JobState state) {
+  static constexpr std::string_view kNames[] = {"queued", "running", "completed", "failed", "cancelled"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+std::string_view StageName(Stage stage) {
+  static constexpr std::string_view kNames[kStageCount] = {"queued",         "parsing", "loading-parameters", "synthesis",
+                                                           "waiting-device", "device",  "finishing",          "verifying"};
+  return kNames[static_cast<size_t>(stage)];
+}
+
+std::string_view PartitionStateName(PartitionState state) {
+  static constexpr std::string_view kNames[] = {"pending", "synthesizing", "synth_done", "gpu", "done", "failed"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+}  // namespace cuzk::engine

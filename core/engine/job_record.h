@@ -1,0 +1,84 @@
+#pragma once
+// A job as the engine keeps it.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/engine/job.h"
+#include "core/engine/status.h"
+#include "core/filecoin/partition.h"
+#include "core/filecoin/request.h"
+#include "core/groth16/proof.h"
+#include "core/memory/budget.h"
+#include "core/prover/device.h"
+
+namespace cuzk::engine {
+
+/// A request that intake found acceptable.
+struct Submission {
+  std::string job_id;
+  filecoin::RequestFacts facts;
+  Bytes32 digest{};  ///< of everything that decides the answer
+  Priority priority = Priority::kNormal;
+  std::optional<TimePoint> deadline;
+  filecoin::VanillaRequest vanilla;
+  memory::Reservation memory;  ///< the request's bytes and those of its parsed form
+};
+
+/// A parsed request and the memory it is counted with. Shared by the job and by those who work on its partitions.
+struct ParsedJob {
+  filecoin::ParsedRequest request;
+  memory::Reservation memory;
+
+  const filecoin::Circuit& circuit() const { return *request.proof->circuit; }
+};
+
+struct PartitionRecord {
+  PartitionState state = PartitionState::kPending;
+  uint32_t device_errors = 0;              ///< attempts that a device gave back
+  uint32_t wrong_proofs = 0;               ///< attempts whose proof did not verify
+  const prover::Device* avoid = nullptr;   ///< try another one, if there is another
+  const prover::Device* proved_on = nullptr;
+  std::optional<groth16::Proof> proof;
+  groth16::Proof::Bytes bytes{};           ///< of `proof`, as they will be returned
+  double device_fraction = 0;              ///< of the device's work, while it is there
+  std::optional<uint64_t> synthesis_ms, device_ms;
+};
+
+/// Guarded by the engine's mutex, but for the first group, which never changes.
+struct Job {
+  uint64_t key = 0;
+  std::string id;
+  filecoin::RequestFacts facts;
+  Bytes32 digest{};
+  Priority priority = Priority::kNormal;
+  std::optional<TimePoint> deadline;
+  TimePoint submitted{};
+  std::stop_source stop;  ///< requested once the job is over
+
+  JobState state = JobState::kQueued;
+  Stage stage = Stage::kQueued;
+  uint32_t callers = 1;                     ///< tickets that share this execution
+  filecoin::VanillaRequest vanilla;         ///< until it is parsed
+  memory::Reservation memory;               ///< until it is parsed
+  std::shared_ptr<const ParsedJob> parsed;  ///< from then until the end
+  std::string circuit;                      ///< id, once known
+  uint32_t partitions_total = 0;            ///< once parsed
+  std::vector<PartitionRecord> partitions;
+  bool loading = false;                     ///< waits for parameters
+  double load_fraction = 0;
+  std::string worker, message;
+  double fraction = 0;                      ///< highest one told so far
+
+  std::optional<TimePoint> started, finished, load_began;
+  JobTimings timings;
+  std::shared_ptr<const std::string> proof;
+  std::string error;
+};
+
+}  // namespace cuzk::engine

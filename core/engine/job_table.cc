@@ -1,0 +1,107 @@
+#include "core/engine/job_table.h"
+
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace cuzk::engine {
+namespace {
+
+uint64_t Milliseconds(Duration duration) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+}  // namespace
+
+std::shared_ptr<Job> JobTable::FindEqual(const std::string& id, filecoin::Kind kind, const Bytes32& digest) const {
+  auto keys = by_id_.find(id);
+  if (keys == by_id_.end()) return nullptr;
+  for (auto key = keys->second.rbegin(); key != keys->second.rend(); ++key) {
+    const auto& job = jobs_.at(*key);
+    if (!IsFinal(job->state) && job->facts.kind == kind && job->digest == digest) return job;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<Job> JobTable::Add(Submission submission, TimePoint now) {
+  auto job = std::make_shared<Job>();
+  job->key = next_key_++;
+  job->id = std::move(submission.job_id);
+  job->facts = submission.facts;
+  job->digest = submission.digest;
+  job->priority = submission.priority;
+  job->deadline = submission.deadline;
+  job->submitted = now;
+  job->vanilla = std::move(submission.vanilla);
+  job->memory = std::move(submission.memory);
+  // What a PoRep is shows only in its C1.
+  if (job->facts.kind != filecoin::Kind::kPorep && job->facts.proof != nullptr) {
+    job->circuit = job->facts.proof->circuit->id;
+  }
+  jobs_.emplace(job->key, job);
+  by_id_[job->id].insert(job->key);
+  ++unfinished_;
+  return job;
+}
+
+std::shared_ptr<Job> JobTable::Find(uint64_t key) const {
+  auto it = jobs_.find(key);
+  return it == jobs_.end() ? nullptr : it->second;
+}
+
+std::shared_ptr<Job> JobTable::Newest(const std::string& id) const {
+  auto keys = by_id_.find(id);
+  return keys == by_id_.end() ? nullptr : jobs_.at(*keys->second.rbegin());
+}
+
+bool JobTable::Finish(Job& job, JobState state, std::string proof, std::string error, TimePoint now) {
+  CUZK_CHECK(IsFinal(state));
+  if (IsFinal(job.state)) return false;
+  job.state = state;
+  job.finished = now;
+  job.loading = false;
+  if (state == JobState::kCompleted) {
+    job.proof = std::make_shared<const std::string>(std::move(proof));
+    job.fraction = 1;
+    job.timings.total_ms = Milliseconds(now - job.submitted);
+  } else {
+    job.error = std::move(error);
+    job.message = job.error;
+    job.timings = {};
+    for (PartitionRecord& partition : job.partitions) {
+      if (partition.state != PartitionState::kDone) partition.state = PartitionState::kFailed;
+    }
+  }
+  job.vanilla = {};
+  job.memory.Release();
+  job.parsed.reset();
+  job.stop.request_stop();
+  --unfinished_;
+  ended_.push_back(job.key);
+  Prune(now);
+  return true;
+}
+
+void JobTable::Prune(TimePoint now) {
+  while (!ended_.empty()) {
+    auto job = jobs_.at(ended_.front());
+    if (ended_.size() <= retention_.max_results && now - *job->finished <= retention_.age) return;
+    ended_.pop_front();
+    auto keys = by_id_.find(job->id);
+    keys->second.erase(job->key);
+    if (keys->second.empty()) by_id_.erase(keys);
+    jobs_.erase(job->key);
+  }
+}
+
+JobResult ResultOf(const Job& job) {
+  CUZK_CHECK(IsFinal(job.state));
+  return JobResult{.job_id = job.id,
+                   .kind = job.facts.kind,
+                   .state = job.state,
+                   .proof = job.proof,
+                   .error = job.error,
+                   .timings = job.timings};
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,59 @@
+#pragma once
+// The jobs by key and by id, the joining of equal ones, and how long ended ones are kept. No threads and no clock.
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "core/engine/job_record.h"
+
+namespace cuzk::engine {
+
+struct Retention {
+  uint32_t max_results = 1000;
+  std::chrono::seconds age{3600};
+};
+
+/// Not thread-safe: the engine's mutex guards it.
+class JobTable {
+ public:
+  explicit JobTable(Retention retention) : retention_(retention) {}
+
+  /// The unfinished job with the same id, kind and payload; null if there is none.
+  std::shared_ptr<Job> FindEqual(const std::string& id, filecoin::Kind kind, const Bytes32& digest) const;
+  /// A job of its own; keys ascend.
+  std::shared_ptr<Job> Add(Submission submission, TimePoint now);
+
+  /// Null if unknown or no longer kept.
+  std::shared_ptr<Job> Find(uint64_t key) const;
+  /// The newest submitted of that id that is still known.
+  std::shared_ptr<Job> Newest(const std::string& id) const;
+
+  /// Ends an unfinished job, drops what it held, and stops those who work for it. `proof` for kCompleted, `error` for
+  /// the others. False, with no effect, if it had ended before.
+  bool Finish(Job& job, JobState state, std::string proof, std::string error, TimePoint now);
+  /// Forgets ended jobs beyond the retention.
+  void Prune(TimePoint now);
+
+  /// In order of submission.
+  const std::map<uint64_t, std::shared_ptr<Job>>& jobs() const { return jobs_; }
+  uint32_t unfinished() const { return unfinished_; }
+  uint64_t ended() const { return ended_.size(); }
+
+ private:
+  const Retention retention_;
+  uint64_t next_key_ = 1;
+  uint32_t unfinished_ = 0;
+  std::map<uint64_t, std::shared_ptr<Job>> jobs_;
+  std::map<std::string, std::set<uint64_t>> by_id_;
+  std::deque<uint64_t> ended_;  // in order of ending
+};
+
+/// What Await answers for a job that has ended.
+JobResult ResultOf(const Job& job);
+
+}  // namespace cuzk::engine

@@ -1,0 +1,121 @@
+// The loader of a device: parameters for the jobs that wait for them, the most urgent job first.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/engine/pipeline.h"
+
+namespace cuzk::engine {
+
+void Pipeline::RunLoader(DeviceLine& line) {
+  for (;;) {
+    const filecoin::Circuit* circuit = nullptr;
+    {
+      BoardLock lock(board_);
+      Job* job = nullptr;
+      board_.loader_wake.wait(lock.get(), [&] {
+        return board_.stopping || !line.lost.ok() || (job = NextToLoad(line)) != nullptr;
+      });
+      if (board_.stopping || !line.lost.ok()) return;
+      circuit = &job->parsed->circuit();
+      Desk(*circuit).lines[line.index].loading = true;
+      for (const auto& [key, other] : board_.jobs.jobs()) {
+        if (!other->loading || other->circuit != circuit->id) continue;
+        other->message = StrCat("loading parameters of ", circuit->id);
+        Publish(*other);
+      }
+    }
+    Load(line, *circuit);
+  }
+}
+
+Job* Pipeline::NextToLoad(DeviceLine& line) {
+  Job* best = nullptr;
+  for (const auto& [key, job] : board_.jobs.jobs()) {
+    if (!job->parsed || (best != nullptr && job->priority <= best->priority)) continue;
+    const LoadedParameters& mine = Desk(job->parsed->circuit()).lines[line.index];
+    if (mine.loading || !mine.failed.ok() || mine.Lock() != nullptr) continue;
+    bool waits = std::any_of(job->partitions.begin(), job->partitions.end(),
+                             [](const auto& partition) { return partition.state == PartitionState::kPending; });
+    if (waits) best = job.get();
+  }
+  return best;
+}
+
+StatusOr<std::shared_ptr<const prover::ResidentParameters>> Pipeline::Fetch(DeviceLine& line,
+                                                                            const filecoin::Circuit& circuit) {
+  CUZK_ASSIGN_OR_RETURN(auto shape, ShapeOf(circuit));
+  Progress progress = [&](uint64_t done, uint64_t total) {
+    BoardLock lock(board_);
+    for (const auto& [key, job] : board_.jobs.jobs()) {
+      if (!job->loading || job->circuit != circuit.id) continue;
+      job->load_fraction = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
+      Publish(*job);
+    }
+  };
+  return parts_.parameters->Get(*line.device, circuit, shape, stop_.get_token(), progress);
+}
+
+void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit) {
+  TimePoint begin = Now();
+  auto parameters = Fetch(line, circuit);
+  std::shared_ptr<const groth16::Verifier> verifier;
+  if (parameters.ok()) {
+    {
+      BoardLock lock(board_);
+      verifier = Desk(circuit).verifier;
+    }
+    if (verifier == nullptr) verifier = std::make_shared<const groth16::Verifier>((*parameters)->verifying_key());
+  }
+  TimePoint end = Now();
+  parts_.timeline->Add(TimelineBar{.track = StrCat("loader ", line.index), .name = "load parameters", .begin = begin, .end = end});
+  filecoin::Kind kind = circuit.kind;
+  double seconds = std::chrono::duration<double>(end - begin).count();
+  // Parameters that were there all the time say nothing about loading.
+  bool loaded = parameters.ok() && seconds > 0.05;
+  {
+    BoardLock lock(board_);
+    CircuitDesk& desk = Desk(circuit);
+    LoadedParameters& mine = desk.lines[line.index];
+    mine.loading = false;
+    line.memory = line.device->memory();
+    if (!parameters.ok()) {
+      LoadFailed(lock, line, desk, parameters.status());
+    } else if (line.lost.ok()) {
+      mine.loaded = *parameters;
+      mine.fresh = *parameters;
+      desk.verifier = verifier;
+      if (loaded) board_.estimator.Measured(circuit.id, Stage::kLoadingParameters, seconds);
+      for (const auto& [key, job] : board_.jobs.jobs()) {
+        if (!job->loading || job->circuit != circuit.id) continue;
+        job->load_fraction = 1;
+        job->message.clear();
+        Refresh(*job);
+        Publish(*job);
+      }
+    }
+    board_.admission.Notify();
+  }
+  if (loaded && parts_.engine->observer) parts_.engine->observer->OnStage(kind, Stage::kLoadingParameters, seconds);
+}
+
+void Pipeline::LoadFailed(BoardLock& lock, DeviceLine& line, CircuitDesk& desk, const Status& status) {
+  if (board_.stopping) return;
+  if (Status health = line.device->health(); !health.ok()) {
+    LoseDevice(lock, line, health);
+    return;
+  }
+  desk.lines[line.index].failed = status;
+  // While another device may still get them, the jobs go on waiting.
+  for (size_t i = 0; i < desk.lines.size(); ++i) {
+    if (board_.lines[i]->lost.ok() && desk.lines[i].failed.ok()) return;
+  }
+  for (LoadedParameters& other : desk.lines) other.failed = absl::OkStatus();
+  std::vector<std::shared_ptr<Job>> waiting;
+  for (const auto& [key, job] : board_.jobs.jobs()) {
+    if (job->loading && job->circuit == desk.circuit->id) waiting.push_back(job);
+  }
+  for (const auto& job : waiting) End(lock, *job, JobState::kFailed, std::string(status.message()));
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,112 @@
+#pragma once
+// The way of a job through the house: parsed on a synthesis thread, its partitions admitted one by one as memory allows,
+// synthesised into leases, proved by two workers a device, assembled and verified by the finisher. Each thread's loop is
+// in a file of its own: admission.cc, synthesis.cc, loader.cc, device_worker.cc, finisher.cc.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/engine/board.h"
+#include "core/engine/engine.h"
+#include "core/engine/parameter_source.h"
+#include "core/engine/proof_work.h"
+#include "core/engine/timeline.h"
+
+namespace cuzk::engine {
+
+/// What the pipeline works with. All must outlive it.
+struct PipelineParts {
+  const EngineOptions* options = nullptr;
+  const EngineParts* engine = nullptr;
+  ProofWork* work = nullptr;
+  ParameterSource* parameters = nullptr;
+  EventHub* events = nullptr;
+  TimelineLog* timeline = nullptr;
+};
+
+/// Thread-safe. The destructor ends every unfinished job as cancelled and joins.
+class Pipeline {
+ public:
+  explicit Pipeline(const PipelineParts& parts);
+  ~Pipeline();
+
+  Board& board() { return board_; }
+  const Board& board() const { return board_; }
+  TimePoint Now() const;
+
+  /// Takes up a job that was just added to the table. With the board locked.
+  void Enter(Job& job);
+  /// Ends a job, counts it, tells everybody. With the board locked. False if it had ended before.
+  bool End(BoardLock& lock, Job& job, JobState state, std::string text);
+  /// Ends every unfinished job. With the board locked. Returns how many those were.
+  uint32_t EndAll(BoardLock& lock, JobState state, const std::string& text);
+  /// The shape of a circuit, made on the first call. Blocks.
+  StatusOr<std::shared_ptr<const r1cs::Shape>> ShapeOf(const filecoin::Circuit& circuit);
+  /// What Watch tells about a job. With the board locked.
+  JobProgress ProgressOf(Job& job) const;
+
+ private:
+  // pipeline.cc, all with the board locked
+  void Refresh(Job& job);
+  void Publish(Job& job);
+  void ReturnPartition(Job& job, uint32_t index);
+  void LoseDevice(BoardLock& lock, DeviceLine& line, const Status& why);
+  void Warn(BoardLock& lock, std::string text);
+  CircuitDesk& Desk(const filecoin::Circuit& circuit);
+  bool Live(const CircuitDesk& desk) const;
+  // pipeline.cc, without the lock
+  void Record(const PartitionTask& task, std::string_view name, const std::string& track, TimePoint begin);
+  void Measured(const Job& job, Stage stage, Duration duration);
+
+  // admission.cc
+  struct Wanted;
+  void RunAdmission();
+  void Tick();
+  bool Turn();
+  bool MayGo(uint64_t key) const;
+  DeviceLine* ChooseLine(const Job& job, uint32_t index) const;
+  bool Pick(Wanted* wanted);
+  Status Provide(Wanted& wanted);
+  bool Dispatch(Wanted wanted);
+  bool Refused(const Wanted& wanted, const Status& status);
+
+  // synthesis.cc
+  void RunSynthesis(unsigned thread);
+  void Parse(PartitionTask task, const std::string& track);
+  void Synthesize(SynthesisTask synthesis, const std::string& track);
+  void Queue(DeviceTask task);
+
+  // loader.cc
+  void RunLoader(DeviceLine& line);
+  Job* NextToLoad(DeviceLine& line);
+  void Load(DeviceLine& line, const filecoin::Circuit& circuit);
+  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Fetch(DeviceLine& line, const filecoin::Circuit& circuit);
+  void LoadFailed(BoardLock& lock, DeviceLine& line, CircuitDesk& desk, const Status& status);
+
+  // device_worker.cc
+  void RunWorker(DeviceLine& line, unsigned worker);
+  void Prove(DeviceLine& line, unsigned worker, DeviceTask task);
+  StatusOr<groth16::MsmResults> RunOnDevice(DeviceLine& line, unsigned worker, DeviceTask& task);
+  void DeviceError(DeviceLine& line, PartitionTask task, const Status& status);
+
+  // finisher.cc
+  void RunFinisher();
+  void FinishPartition(FinishTask task);
+  void FinishJob(const PartitionTask& task);
+  bool ProveAgain(BoardLock& lock, Job& job, uint32_t index, const std::string& what);
+
+  const PipelineParts parts_;
+  const EngineOptions& options_;
+  memory::Budget& budget_;
+  Board board_;
+  std::stop_source stop_;   // of loading
+  std::mutex shape_mutex_;  // one shape is made at a time
+  memory::Reservation held_;           // of admission: host memory of a partition whose lease is not there yet
+  memory::Registration budget_listener_;
+  std::vector<std::jthread> threads_;  // last: joined first
+};
+
+}  // namespace cuzk::engine

@@ -1,0 +1,48 @@
+#pragma once
+// What the engine asks of the rooms that know about proofs. One interface, so that the pipeline is tested without them.
+
+#include <memory>
+
+#include "core/base/status.h"
+#include "core/base/thread_pool.h"
+#include "core/filecoin/partition.h"
+#include "core/filecoin/request.h"
+#include "core/memory/pinned_pool.h"
+#include "core/r1cs/shape.h"
+#include "core/r1cs/witness.h"
+
+namespace cuzk::engine {
+
+/// Thread-safe.
+class ProofWork {
+ public:
+  virtual ~ProofWork() = default;
+  /// What the message's fields say; cheap.
+  virtual StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const = 0;
+  /// An upper estimate of what Parse's result holds, from the request's size.
+  virtual uint64_t ParsedBytes(const filecoin::VanillaRequest& request) const = 0;
+  virtual StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) = 0;
+  /// Slow; the engine keeps the result.
+  virtual StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit, ThreadPool& pool) = 0;
+  /// Writes the witness into the lease. Fails where a relation does not hold, or where the public inputs that come out are
+  /// not the partition's.
+  virtual StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
+                                        const filecoin::Partition& partition, memory::Lease lease, ThreadPool& pool) = 0;
+};
+
+/// core/filecoin and core/circuit.
+class FilecoinWork final : public ProofWork {
+ public:
+  explicit FilecoinWork(r1cs::Layout layout) : layout_(layout) {}
+  StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
+  uint64_t ParsedBytes(const filecoin::VanillaRequest& request) const override;
+  StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
+  StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit, ThreadPool& pool) override;
+  StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
+                                const filecoin::Partition& partition, memory::Lease lease, ThreadPool& pool) override;
+
+ private:
+  const r1cs::Layout layout_;
+};
+
+}  // namespace cuzk::engine

@@ -1,0 +1,134 @@
+// The synthesis threads: requests are parsed, witnesses written into their leases.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/engine/pipeline.h"
+
+namespace cuzk::engine {
+namespace {
+
+uint64_t Milliseconds(Duration duration) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+}  // namespace
+
+void Pipeline::RunSynthesis(unsigned thread) {
+  const std::string track = StrCat("synthesis ", thread);
+  for (;;) {
+    SynthesisTask next;
+    {
+      BoardLock lock(board_);
+      board_.synthesis_idle++;
+      board_.admission.Notify();
+      board_.synthesis_wake.wait(lock.get(), [this] { return board_.stopping || !board_.synthesis.empty(); });
+      board_.synthesis_idle--;
+      if (board_.stopping) return;
+      next = std::move(board_.synthesis.front());
+      board_.synthesis.pop_front();
+    }
+    if (next.task.parameters == nullptr) {
+      Parse(std::move(next.task), track);
+    } else {
+      Synthesize(std::move(next), track);
+    }
+  }
+}
+
+void Pipeline::Parse(PartitionTask task, const std::string& track) {
+  auto parsed = std::make_shared<ParsedJob>();
+  filecoin::VanillaRequest vanilla;
+  {
+    BoardLock lock(board_);
+    if (IsFinal(task.job->state)) return;
+    vanilla = std::exchange(task.job->vanilla, {});
+    parsed->memory = std::move(task.job->memory);
+  }
+  uint64_t parsed_bytes = parts_.work->ParsedBytes(vanilla);
+  TimePoint begin = Now();
+  auto request = parts_.work->Parse(std::move(vanilla));
+  Record(task, "parse", track, begin);
+  if (request.ok() && request->partitions.empty()) request = absl::InternalError("the request has no partitions");
+  if (!request.ok()) {
+    BoardLock lock(board_);
+    End(lock, *task.job, JobState::kFailed, std::string(request.status().message()));
+    return;
+  }
+  parsed->memory.ShrinkTo(parsed_bytes);
+  parsed->request = *std::move(request);
+  {
+    BoardLock lock(board_);
+    Job& job = *task.job;
+    if (IsFinal(job.state)) return;
+    job.partitions_total = static_cast<uint32_t>(parsed->request.partitions.size());
+    job.partitions.resize(job.partitions_total);
+    job.circuit = parsed->circuit().id;
+    job.parsed = std::move(parsed);
+    // What failed for earlier jobs is tried again for this one.
+    for (LoadedParameters& line : Desk(job.parsed->circuit()).lines) line.failed = absl::OkStatus();
+    Refresh(job);
+    board_.admission.Notify();
+    Publish(job);
+  }
+  Measured(*task.job, Stage::kParsing, Now() - begin);
+}
+
+void Pipeline::Synthesize(SynthesisTask synthesis, const std::string& track) {
+  PartitionTask task = std::move(synthesis.task);
+  std::shared_ptr<const r1cs::Shape> shape;
+  {
+    BoardLock lock(board_);
+    shape = board_.circuits.at(task.parsed->circuit().id).shape;
+    if (IsFinal(task.job->state)) {
+      task.line->underway--;
+      return;  // the lease goes home after the lock
+    }
+    Publish(*task.job);
+  }
+  TimePoint begin = Now();
+  const filecoin::Partition& partition = task.parsed->request.partitions[task.index];
+  auto witness = parts_.work->Write(task.parsed->circuit(), std::move(shape), partition, std::move(synthesis.lease),
+                                    *parts_.engine->pool);
+  Duration took = Now() - begin;
+  Record(task, "synthesis", track, begin);
+  {
+    BoardLock lock(board_);
+    task.line->underway--;
+    Job& job = *task.job;
+    if (!witness.ok()) {
+      End(lock, job, JobState::kFailed,
+          StrCat("partition ", partition.index, ", ", witness.status().message()));
+      return;
+    }
+    if (IsFinal(job.state)) return;
+    job.partitions[task.index].synthesis_ms = Milliseconds(took);
+    job.timings.synthesis_ms += Milliseconds(took);
+  }
+  Measured(*task.job, Stage::kSynthesis, took);
+  Queue(DeviceTask{.task = std::move(task), .witness = *std::move(witness)});
+}
+
+void Pipeline::Queue(DeviceTask task) {
+  BoardLock lock(board_);
+  Job& job = *task.task.job;
+  DeviceLine& line = *task.task.line;
+  if (IsFinal(job.state)) return;
+  if (!line.lost.ok()) {
+    ReturnPartition(job, task.task.index);
+    return;
+  }
+  job.partitions[task.task.index].state = PartitionState::kSynthDone;
+  task.task.began = Now();
+  auto goes_before = [](const DeviceTask& x, const DeviceTask& y) {
+    if (x.task.job->priority != y.task.job->priority) return x.task.job->priority > y.task.job->priority;
+    if (x.task.job->key != y.task.job->key) return x.task.job->key < y.task.job->key;
+    return x.task.index < y.task.index;
+  };
+  auto place = std::upper_bound(line.queue.begin(), line.queue.end(), task, goes_before);
+  line.queue.insert(place, std::move(task));
+  line.wake.notify_one();
+  Publish(job);
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,75 @@
+#include "core/engine/timeline.h"
+
+#include <map>
+#include <utility>
+
+#include "core/base/text.h"
+
+namespace cuzk::engine {
+namespace {
+
+void AppendJsonText(std::string_view text, std::string* out) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  out->push_back('"');
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out->push_back('\\');
+      out->push_back(c);
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out->append("\\u00");
+      out->push_back(kHex[byte >> 4]);
+      out->push_back(kHex[byte & 15]);
+    } else {
+      out->push_back(c);
+    }
+  }
+  out->push_back('"');
+}
+
+int64_t Microseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+}
+
+}  // namespace
+
+void TimelineLog::Add(TimelineBar bar) {
+  std::lock_guard lock(mutex_);
+  bars_.push_back(std::move(bar));
+  if (bars_.size() > most_) bars_.pop_front();
+}
+
+std::string TimelineLog::ToJson() const {
+  std::deque<TimelineBar> bars;
+  {
+    std::lock_guard lock(mutex_);
+    bars = bars_;
+  }
+  std::map<std::string, size_t> tracks;
+  for (const TimelineBar& bar : bars) tracks.emplace(bar.track, 0);
+  std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
+  size_t number = 0;
+  for (auto& [name, id] : tracks) {
+    id = ++number;
+    if (id > 1) out.push_back(',');
+    out.append(StrCat("\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":", id, ",\"args\":{\"name\":"));
+    AppendJsonText(name, &out);
+    out.append("}}");
+  }
+  for (const TimelineBar& bar : bars) {
+    out.append(",\n{\"ph\":\"X\",\"cat\":\"cuzk\",\"name\":");
+    AppendJsonText(bar.name, &out);
+    out.append(StrCat(",\"pid\":1,\"tid\":", tracks.at(bar.track), ",\"ts\":", Microseconds(bar.begin - origin_),
+                      ",\"dur\":", Microseconds(bar.end - bar.begin)));
+    if (bar.job_key != 0) {
+      out.append(StrCat(",\"args\":{\"partition\":", bar.partition, ",\"key\":", bar.job_key, ",\"job\":"));
+      AppendJsonText(bar.job_id, &out);
+      out.push_back('}');
+    }
+    out.push_back('}');
+  }
+  out.append("\n]}\n");
+  return out;
+}
+
+}  // namespace cuzk::engine

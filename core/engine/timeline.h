@@ -1,0 +1,40 @@
+#pragma once
+// What every worker and thread did lately, for a picture in a trace viewer.
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "core/engine/job.h"
+
+namespace cuzk::engine {
+
+/// One bar: on which row, what, for which job.
+struct TimelineBar {
+  std::string track;  ///< "synthesis 0", "device 0 worker 1", "finisher", "loader 0"
+  std::string_view name;  ///< a constant of the program
+  TimePoint begin{}, end{};
+  uint64_t job_key = 0;  ///< 0: of no job
+  std::string job_id;
+  uint32_t partition = 0;
+};
+
+/// Thread-safe. Keeps the latest bars, a bounded number.
+class TimelineLog {
+ public:
+  explicit TimelineLog(TimePoint origin, size_t most = 20'000) : origin_(origin), most_(most) {}
+  void Add(TimelineBar bar);
+  /// Chrome's trace format: an object with "traceEvents", complete events in microseconds since the origin, one thread a
+  /// track, with its name.
+  std::string ToJson() const;
+
+ private:
+  const TimePoint origin_;
+  const size_t most_;
+  mutable std::mutex mutex_;
+  std::deque<TimelineBar> bars_;  // guarded by mutex_
+};
+
+}  // namespace cuzk::engine
