@@ -19,6 +19,10 @@ Fr DataTreeHash(const Fr& left, const Fr& right) {
   return parent;
 }
 
+Fr HashGroup(const circuit::TreeShape& tree, std::span<const Fr> group) {
+  return tree.base == 2 ? DataTreeHash(group[0], group[1]) : circuit::PoseidonHash(group);
+}
+
 Fr RootOf(const circuit::TreeShape& tree, const Fr& leaf, const circuit::PathInputs& path) {
   PathShape shape(tree);
   CUZK_CHECK(path.siblings.size() == shape.siblings());
@@ -27,7 +31,7 @@ Fr RootOf(const circuit::TreeShape& tree, const Fr& leaf, const circuit::PathInp
     std::vector<Fr> group(path.siblings.begin() + level.first_sibling,
                           path.siblings.begin() + level.first_sibling + level.arity - 1);
     group.insert(group.begin() + static_cast<ptrdiff_t>(path.leaf_index / level.weight % level.arity), node);
-    node = tree.base == 2 ? DataTreeHash(group[0], group[1]) : circuit::PoseidonHash(group);
+    node = HashGroup(tree, group);
   }
   return node;
 }
