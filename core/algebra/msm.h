@@ -2,8 +2,8 @@
 // Multi-scalar multiplication: sum of k_i P_i, by Pippenger's buckets with signed digits. Buckets are summed in affine
 // coordinates, many independent additions sharing one inversion.
 //
-// Points are in Montgomery memory form and may be infinity, repeated, opposite, in or outside the subgroup: the result
-// is always the sum. Memory besides the arguments: about 40 bytes a term for prepared scalars, and per thread of the
+// Points are in Montgomery memory form and may be infinity, repeated or opposite. A scalar k above r/2 acts as k - r,
+// which is the same for points of the subgroup. Memory besides the arguments: about 40 bytes a term for prepared scalars, and per thread of the
 // pool one set of buckets and scratch, bounded by MsmScratchBytes.
 
 #include <cstdint>
