@@ -11,6 +11,7 @@
 #include "daemon/cuzkctl/client.h"
 #include "daemon/cuzkctl/command.h"
 #include "daemon/cuzkctl/progress_view.h"
+#include "daemon/cuzkctl/stage_times.h"
 #include "daemon/json_writer.h"
 
 namespace cuzk::daemon {
@@ -36,15 +37,26 @@ std::string ResultJson(const v1::AwaitProofResponse& result) {
   return json.text();
 }
 
+void PrintTime(const std::string& name, double seconds) { std::printf("  %-30s %9.3f s\n", name.c_str(), seconds); }
+
 void PrintTimes(const v1::AwaitProofResponse& result) {
-  auto line = [](const char* name, uint64_t ms) {
-    std::printf("  %-24s %9.3f s\n", name, static_cast<double>(ms) / 1000);
-  };
-  line("waiting in the queue", result.queue_wait_ms());
-  line("loading parameters", result.srs_load_ms());
-  line("writing witnesses", result.synthesis_ms());
-  line("on the device", result.gpu_compute_ms());
-  line("from submit to proof", result.total_ms());
+  auto seconds = [](uint64_t ms) { return static_cast<double>(ms) / 1000; };
+  PrintTime("waiting in the queue", seconds(result.queue_wait_ms()));
+  PrintTime("loading parameters", seconds(result.srs_load_ms()));
+  PrintTime("writing witnesses", seconds(result.synthesis_ms()));
+  PrintTime("on the device", seconds(result.gpu_compute_ms()));
+  PrintTime("from submission to proof", seconds(result.total_ms()));
+}
+
+// The same in detail, from the daemon's timeline. Left out where that cannot be had: the proof is what was asked for.
+void PrintStages(const Client& client, const std::string& job_id) {
+  grpc::ClientContext context;
+  cuzkd::v1::GetTimelineResponse timeline;
+  if (!client.operators->GetTimeline(&context, {}, &timeline).ok()) return;
+  StatusOr<std::vector<StageTime>> times = StageTimes(timeline.chrome_trace_json(), job_id);
+  if (!times.ok() || times->empty()) return;
+  std::printf("stage by stage (stages overlap, those of several threads are added up)\n");
+  for (const StageTime& time : *times) PrintTime(StrCat(time.track, ": ", time.name), time.seconds);
 }
 
 // Writes the proof, prints the rest, and says how the program ends.
@@ -108,7 +120,9 @@ StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) 
     done = true;
   }
   CUZK_RETURN_IF_ERROR(FromGrpc(status));
-  return Report(session, response.result(), flags.out);
+  StatusOr<ControlExit> code = Report(session, response.result(), flags.out);
+  if (code.ok() && *code == ControlExit::kOk && !session.json) PrintStages(client, response.result().job_id());
+  return code;
 }
 
 StatusOr<ControlExit> RunSubmit(const Session& session, const ProveFlags& flags) {
