@@ -1,0 +1,194 @@
+#pragma once
+// Sums of items, in two forms.
+//
+// XYZZ: a thread per item, items in order of size so that a warp's lanes end together. 8M + 2S an addition.
+//
+// Affine with shared inversions: in round j every item of more than j points adds its j-th point to its own affine sum, so
+// that all additions of a round are independent and share one inversion (Montgomery's trick): 5M + 1S an addition.
+//   threads   T = grid * 128; thread t owns items t, t + T, t + 2T, ...; live items are a prefix of the order
+//   kernel j  walks its items against the direction of kernel j - 1 through that one's prefix products, finishes addition j,
+//             at once builds the denominator of addition j + 1 and its prefix product
+//   inversion each block multiplies its threads' products in a tree; one block inverts the blocks' products
+//   memory    sums and prefixes in 16-byte planes (coalesced); points gathered whole, 96 bytes; per addition 435 bytes read,
+//             142 written in G1
+//   registers 128 in G1: 4 blocks of 128 threads an SM, enough to hide the gathers behind the arithmetic; 255 in G2
+
+#include "gpu/field/inverse.cuh"
+#include "gpu/msm/items.h"
+#include "gpu/msm/sums.cuh"
+
+namespace cuzk::gpu {
+
+inline constexpr int kRoundThreads = 128;
+inline constexpr int kInvertThreads = 1024;  // at most as many blocks in a round
+
+template <class F>
+__global__ void __launch_bounds__(128, sizeof(F) == 48 ? 4 : 2) XyzzKernel(const Affine<F>* points, const uint32_t* entries, const uint32_t* live,
+                                                  const uint32_t* begin, const uint8_t* size, Xyzz<F>* sums) {
+  uint32_t items = live[0];
+  for (uint64_t q = blockIdx.x * 128ull + threadIdx.x; q < items; q += gridDim.x * 128ull) {
+    uint32_t from = begin[q], count = size[q];
+    Affine<F> p = LoadEntry(points, entries[from]);
+    Xyzz<F> sum = p.IsInfinity() ? Xyzz<F>::Infinity() : Xyzz<F>{p.x, p.y, F::One(), F::One()};
+    for (uint32_t i = 1; i < count; ++i) AddTo(sum, LoadEntry(points, entries[from + i]));
+    Store(sums + q, sum);
+  }
+}
+
+/// State of the affine form; passed by value.
+template <class F>
+struct Rounds {
+  const Affine<F>* points;
+  const uint32_t* entries;
+  const uint32_t* begin;
+  const uint32_t* live;
+  AffineSums<F> sums;
+  AffineSums<F> prefix;  // only coordinate 0
+  F* nodes;              // 2 * kRoundThreads a block: its tree of products
+  F* totals;             // a block's product, and after InvertKernel its inverse
+};
+
+CUZK_DEVICE bool MaybeZero(const FpD& x) { return x.w[0] == 0; }
+CUZK_DEVICE bool MaybeZero(const Fp2D& x) { return (x.c0.w[0] | x.c1.w[0]) == 0; }
+
+/// What the two special cases divide by: twice y for a doubling, one where nothing is divided. Points with x = 0 are no
+/// points of the groups, so x = 0 means infinity.
+template <class F>
+__device__ __noinline__ F SpecialDenominator(Affine<F> a, Affine<F> p) {
+  if (a.x.IsZero() || p.x.IsZero()) return F::One();
+  F d = p.x - a.x;
+  if (!d.IsZero()) return d;
+  if (a.y == p.y && !a.y.IsZero()) return a.y.Double();
+  return F::One();
+}
+/// a + p, where `inverse` is 1/SpecialDenominator.
+template <class F>
+__device__ __noinline__ Affine<F> SpecialSum(Affine<F> a, Affine<F> p, F inverse) {
+  if (a.x.IsZero()) return p;
+  if (p.x.IsZero()) return a;
+  F numerator;
+  if (p.x == a.x) {
+    if (!(a.y == p.y) || a.y.IsZero()) return Affine<F>::Infinity();
+    F xx = a.x.Square();
+    numerator = xx.Double() + xx;
+  } else {
+    numerator = p.y - a.y;
+  }
+  return algebra::formulas::AddWithSlope(a, p.x, numerator * inverse);
+}
+
+/// Multiplies the threads' products up a tree in shared memory and leaves tree and total in global memory.
+template <class F>
+CUZK_DEVICE void ClimbTree(const Rounds<F>& s, F* shared, const F& product) {
+  Store(shared + kRoundThreads + threadIdx.x, product);
+  for (uint32_t level = kRoundThreads / 2; level > 0; level /= 2) {
+    __syncthreads();
+    if (threadIdx.x < level) {
+      uint32_t node = level + threadIdx.x;
+      Store(shared + node, Load(shared + 2 * node) * Load(shared + 2 * node + 1));
+    }
+  }
+  __syncthreads();
+  F* nodes = s.nodes + static_cast<uint64_t>(blockIdx.x) * 2 * kRoundThreads;
+  Store(nodes + threadIdx.x, Load(shared + threadIdx.x));
+  Store(nodes + kRoundThreads + threadIdx.x, Load(shared + kRoundThreads + threadIdx.x));
+  if (threadIdx.x == 0) Store(s.totals + blockIdx.x, Load(shared + 1));
+}
+
+/// The inverse of this thread's product of the previous kernel.
+template <class F>
+CUZK_DEVICE F DescendTree(const Rounds<F>& s, F* shared) {
+  const F* nodes = s.nodes + static_cast<uint64_t>(blockIdx.x) * 2 * kRoundThreads;
+  Store(shared + threadIdx.x, Load(nodes + threadIdx.x));
+  Store(shared + kRoundThreads + threadIdx.x, Load(nodes + kRoundThreads + threadIdx.x));
+  __syncthreads();
+  if (threadIdx.x == 0) Store(shared + 1, Load(s.totals + blockIdx.x));
+  for (uint32_t level = 2; level <= kRoundThreads; level *= 2) {
+    __syncthreads();
+    F value;
+    uint32_t node = level + threadIdx.x;
+    if (threadIdx.x < level) value = Load(shared + node / 2) * Load(shared + (node ^ 1));
+    __syncthreads();
+    if (threadIdx.x < level) Store(shared + node, value);
+  }
+  __syncthreads();
+  F r = Load(shared + kRoundThreads + threadIdx.x);
+  __syncthreads();
+  return r;
+}
+
+/// Round 0 (`finish` false): sums become the first points. Round j: see above.
+template <class F, bool kFinish>
+__global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 4 : 2) RoundKernel(const Rounds<F> s, uint32_t round) {
+  extern __shared__ uint4 shared_words[];
+  F* shared = reinterpret_cast<F*>(shared_words);
+  uint32_t live = s.live[round], next = s.live[round + 1];
+  if (live == 0) return;
+  uint32_t t = blockIdx.x * kRoundThreads + threadIdx.x, threads = gridDim.x * kRoundThreads;
+  uint32_t count = live > t ? (live - 1 - t) / threads + 1 : 0;
+  F inverse;
+  if constexpr (kFinish) inverse = DescendTree(s, shared);
+  F product = F::One();
+  bool ascending = round % 2 == 0;
+#pragma unroll 1
+  for (uint32_t k = 0; k < count; ++k) {
+    uint32_t q = t + (ascending ? k : count - 1 - k) * threads;
+    uint32_t at = s.begin[q] + round;
+    Affine<F> sum;
+    if constexpr (kFinish) {
+      Affine<F> a = s.sums.LoadPoint(q), p = LoadEntry(s.points, s.entries[at]);
+      F d = p.x - a.x;
+      bool special = MaybeZero(d) || MaybeZero(a.x) || MaybeZero(p.x);
+      if (special) d = SpecialDenominator<F>(a, p);
+      F i = inverse * s.prefix.LoadCoordinate(0, q);
+      inverse = inverse * d;
+      if (special) {
+        sum = SpecialSum<F>(a, p, i);
+      } else {
+        F slope = (p.y - a.y) * i;
+        sum.x = slope.Square() - a.x - p.x;
+        sum.y = slope * (a.x - sum.x) - a.y;
+      }
+    } else {
+      sum = LoadEntry(s.points, s.entries[at]);
+    }
+    s.sums.StorePoint(q, sum);
+    if (q < next) {
+      uint32_t entry = s.entries[at + 1];
+      F x = LoadConst(&s.points[entry & ~kNegative].x);
+      F d = x - sum.x;
+      if (MaybeZero(d) || MaybeZero(sum.x) || MaybeZero(x)) d = SpecialDenominator<F>(sum, LoadEntry(s.points, entry));
+      s.prefix.StoreCoordinate(0, q, product);
+      product = product * d;
+    }
+  }
+  if (next > 0) ClimbTree(s, shared, product);
+}
+
+/// Inverts the totals of `blocks` <= 1024 blocks in place. One block; a tree of products in 2 * 1024 nodes of global
+/// memory (it stays in the first-level cache), one inversion, and down again.
+template <class F>
+__global__ void __launch_bounds__(kInvertThreads) InvertKernel(const uint32_t* live, uint32_t round, F* totals,
+                                                              uint32_t blocks, F* nodes) {
+  if (live[round] == 0) return;
+  uint32_t i = threadIdx.x;
+  Store(nodes + kInvertThreads + i, i < blocks ? Load(totals + i) : F::One());
+  for (uint32_t level = kInvertThreads / 2; level > 0; level /= 2) {
+    __syncthreads();
+    if (i < level) Store(nodes + level + i, Load(nodes + 2 * (level + i)) * Load(nodes + 2 * (level + i) + 1));
+  }
+  __syncthreads();
+  if (i == 0) Store(nodes + 1, Load(nodes + 1).Inverse());
+  for (uint32_t level = 2; level <= kInvertThreads; level *= 2) {
+    __syncthreads();
+    F value;
+    uint32_t node = level + i;
+    if (i < level) value = Load(nodes + node / 2) * Load(nodes + (node ^ 1));
+    __syncthreads();
+    if (i < level) Store(nodes + node, value);
+  }
+  __syncthreads();
+  if (i < blocks) Store(totals + i, Load(nodes + kInvertThreads + i));
+}
+
+}  // namespace cuzk::gpu

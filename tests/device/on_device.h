@@ -1,0 +1,64 @@
+#pragma once
+// What every device test needs: memory, a stream, copies; and points whose discrete logarithms are known.
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "core/algebra/curve.h"
+#include "gpu/params/fixed_base.h"
+#include "gpu/runtime/buffer.h"
+#include "gpu/runtime/stream.h"
+
+namespace cuzk::gpu::testing {
+
+#define CUZK_ASSERT_OK(expr)                    \
+  do {                                          \
+    ::absl::Status cuzk_s = (expr);             \
+    ASSERT_TRUE(cuzk_s.ok()) << cuzk_s.ToString(); \
+  } while (false)
+
+template <class T>
+T Must(StatusOr<T> value) {
+  if (!value.ok()) {
+    ADD_FAILURE() << value.status().ToString();
+    std::abort();
+  }
+  return *std::move(value);
+}
+
+/// Pseudo-random elements of the whole field.
+inline std::vector<algebra::Fr> RandomScalars(size_t n, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<algebra::Fr> r(n);
+  for (auto& x : r) {
+    algebra::Fr::Canonical limbs;
+    do {
+      for (auto& l : limbs) l = random();
+      limbs[3] >>= 1;
+    } while (!algebra::Fr::IsCanonical(limbs));
+    x = algebra::Fr::FromMontgomery({limbs[0], limbs[1], limbs[2], limbs[3]});
+  }
+  return r;
+}
+
+class DeviceTest : public ::testing::Test {
+ protected:
+  template <class T>
+  Buffer<T> Upload(const std::vector<T>& values) {
+    auto buffer = Must(Buffer<T>::Allocate(memory_, values.size()));
+    EXPECT_EQ(cudaMemcpy(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), cudaSuccess);
+    return buffer;
+  }
+  template <class T>
+  std::vector<T> Download(const Buffer<T>& buffer) {
+    std::vector<T> values(buffer.size());
+    EXPECT_EQ(cudaMemcpy(values.data(), buffer.data(), values.size() * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
+    return values;
+  }
+  DeviceMemory memory_;
+  Stream stream_ = Must(Stream::Create());
+};
+
+}  // namespace cuzk::gpu::testing
