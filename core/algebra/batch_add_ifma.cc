@@ -6,6 +6,8 @@
 
 #include "core/algebra/batch_add_ifma.h"
 
+#include <algorithm>
+
 #include "core/algebra/fp_lanes.h"
 
 namespace cuzk::algebra {
@@ -52,6 +54,8 @@ inline FpX8 InverseLanes(const FpX8& a) {
 template <>
 struct PointLanes<Fp> {
   using Lanes = FpX8;
+  using Factor = FpX8Factor;
+  static Factor ProductAsFactor(const FpX8& a) { return a.ProductAsFactor(); }
   static FpX8 X(PointsIn p) { return GatherAt<0, 0>(p); }
   static FpX8 Y(PointsIn p) { return GatherAt<6, 2>(p); }
   static void Write(const AffinePoint<FpX8>& v, PointsOut p) {
@@ -62,12 +66,14 @@ struct PointLanes<Fp> {
   static FpX8 Select(LaneMask m, const FpX8& a, const FpX8& b) { return FpX8::Select(m, a, b); }
   static FpX8 NegatedWhere(LaneMask m, const FpX8& a) { return a.NegatedWhere(m); }
   static FpX8 DividedBy2To32(const FpX8& a) { return a.DividedBy2To32(); }
-  static FpX8 Inverse(const FpX8& a) { return InverseLanes(a); }
+  static FpX8 Inverse(const FpX8Factor& a) { return InverseLanes({a.wide}); }
 };
 
 template <>
 struct PointLanes<Fp2> {
   using Lanes = Fp2X8;
+  using Factor = Fp2X8Factor;
+  static Factor ProductAsFactor(const Fp2X8& a) { return AsFactor(a); }
   static Fp2X8 X(PointsIn p) { return {GatherAt<0, 0>(p), GatherAt<6, 2>(p)}; }
   static Fp2X8 Y(PointsIn p) { return {GatherAt<12, 2>(p), GatherAt<18, 2>(p)}; }
   static void Write(const AffinePoint<Fp2X8>& v, PointsOut p) {
@@ -83,16 +89,17 @@ struct PointLanes<Fp2> {
   static Fp2X8 NegatedWhere(LaneMask m, const Fp2X8& a) { return {a.c0.NegatedWhere(m), a.c1.NegatedWhere(m)}; }
   /// Of a square, whose parts are products and so not negative.
   static Fp2X8 DividedBy2To32(const Fp2X8& a) { return {a.c0.DividedBy2To32(), a.c1.DividedBy2To32()}; }
-  static Fp2X8 Inverse(const Fp2X8& a) {
-    FpX8 t = InverseLanes(a.Norm());
+  static Fp2X8 Inverse(const Fp2X8Factor& a) {
+    auto t = InverseLanes(Square(a.c0) + Square(a.c1)).AsFactor();
     return {a.c0 * t, -(a.c1 * t)};
   }
 };
 
 /// Eight additions of a batch, between its two passes.
-template <class Lanes>
+template <class F>
 struct AdditionGroup {
-  Lanes x1, denominator, prefix;
+  typename PointLanes<F>::Lanes x1, difference;
+  typename PointLanes<F>::Factor denominator, prefix;
   LaneMask special;  // infinity among the operands, or equal x: computed one by one
 };
 
@@ -115,33 +122,37 @@ struct Operands {
 };
 
 /// Shared denominators: the product so far goes into the group, and the group's into the product.
-template <class F, class Lanes>
-void FirstPass(const PointAddition<F>* additions, AdditionGroup<Lanes>& group, Lanes& product) {
+template <class F>
+[[gnu::always_inline]] inline void FirstPass(const PointAddition<F>* additions, AdditionGroup<F>& group,
+                                             typename PointLanes<F>::Factor& product) {
   using P = PointLanes<F>;
   Operands<F> o(additions);
   group.x1 = P::X(o.left);
-  Lanes x2 = P::X(o.right);
-  Lanes difference = x2 - group.x1;
+  auto x2 = P::X(o.right);
+  auto difference = x2 - group.x1;
   // The curves' points of order r have x != 0, so that x = 0 is infinity or is rare.
   group.special = P::ZeroLimbs(group.x1) | P::ZeroLimbs(x2) | P::ZeroLimbs(difference);
-  if (group.special) difference = P::Select(group.special, Lanes::One(), difference);
-  group.denominator = difference;
+  if (group.special) difference = P::Select(group.special, P::Lanes::One(), difference);
+  group.difference = difference;
+  group.denominator = AsFactor(difference);
   group.prefix = product;
-  product *= difference;
+  product = P::ProductAsFactor(product * group.denominator);
 }
 
 /// The sums; `inverse` is that of the product of the denominators up to and with this group's.
-template <class F, class Lanes>
-void SecondPass(const PointAddition<F>* additions, const AdditionGroup<Lanes>& group, Lanes& inverse) {
+template <class F>
+[[gnu::always_inline]] inline void SecondPass(const PointAddition<F>* additions, const AdditionGroup<F>& group,
+                                              typename PointLanes<F>::Factor& inverse) {
   using P = PointLanes<F>;
+  using Lanes = typename P::Lanes;
   Operands<F> o(additions);
-  Lanes reciprocal = inverse * group.prefix;
-  inverse *= group.denominator;
+  auto reciprocal = P::ProductAsFactor(inverse * group.prefix);
+  inverse = P::ProductAsFactor(inverse * group.denominator);
   Lanes y1 = P::NegatedWhere(o.negate_left, P::Y(o.left)), y2 = P::NegatedWhere(o.negate_right, P::Y(o.right));
-  Lanes slope = (y2 - y1) * reciprocal;
+  auto slope = P::ProductAsFactor(AsFactor(y2 - y1) * reciprocal);
   AffinePoint<Lanes> sum;
-  sum.x = P::DividedBy2To32(slope.Square()) - group.x1.Double() - group.denominator;
-  sum.y = slope * (group.x1 - sum.x) - y1;
+  sum.x = P::DividedBy2To32(Square(slope)) - group.x1.Double() - group.difference;
+  sum.y = slope * AsFactor(group.x1 - sum.x) - y1;
   if (!group.special) {
     P::Write(sum, o.out);
     return;
@@ -157,10 +168,21 @@ void SecondPass(const PointAddition<F>* additions, const AdditionGroup<Lanes>& g
   }
 }
 
+/// Asks for the operands of eight additions, which lie anywhere in memory.
+template <class F>
+void Prefetch(const PointAddition<F>* additions) {
+  for (size_t i = 0; i < 8; ++i) {
+    for (size_t line = 0; line < sizeof(AffinePoint<F>); line += 64) {
+      _mm_prefetch(reinterpret_cast<const char*>(additions[i].left) + line, _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(additions[i].right) + line, _MM_HINT_T0);
+    }
+  }
+}
+
 template <class F>
 void AddBatch(std::span<const PointAddition<F>> additions, std::byte* scratch) {
   using Lanes = typename PointLanes<F>::Lanes;
-  auto* groups = reinterpret_cast<AdditionGroup<Lanes>*>(scratch);
+  auto* groups = reinterpret_cast<AdditionGroup<F>*>(scratch);
   const size_t whole = additions.size() / 8, count = (additions.size() + 7) / 8;
   // The last group is filled up with additions of two points of no importance.
   AffinePoint<F> filler[3] = {};
@@ -173,21 +195,29 @@ void AddBatch(std::span<const PointAddition<F>> additions, std::byte* scratch) {
     }
   }
   auto at = [&](size_t g) { return g < whole ? additions.data() + 8 * g : last; };
-  Lanes product = Lanes::One();
-  for (size_t g = 0; g < count; ++g) FirstPass(at(g), groups[g], product);
-  Lanes inverse = PointLanes<F>::Inverse(product);
-  for (size_t g = count; g-- > 0;) SecondPass(at(g), groups[g], inverse);
+  constexpr size_t kAhead = 3;
+  for (size_t g = 0; g < std::min(kAhead, whole); ++g) Prefetch(at(g));
+  // Two products, of even and of odd groups, because one would be a chain that the processor waits for.
+  using Factor = typename PointLanes<F>::Factor;
+  Factor product[2] = {AsFactor(Lanes::One()), AsFactor(Lanes::One())};
+  for (size_t g = 0; g < count; ++g) {
+    if (g + kAhead < whole) Prefetch(at(g + kAhead));
+    FirstPass(at(g), groups[g], product[g % 2]);
+  }
+  Factor both = AsFactor(PointLanes<F>::Inverse(AsFactor(product[0] * product[1])));
+  Factor inverse[2] = {AsFactor(both * product[1]), AsFactor(both * product[0])};
+  for (size_t g = count; g-- > 0;) SecondPass(at(g), groups[g], inverse[g % 2]);
 }
 
 }  // namespace
 
 template <>
 size_t IfmaAddScratchBytes<Fp>() {
-  return BatchAdder<Fp>::kBatch / 8 * sizeof(AdditionGroup<FpX8>);
+  return BatchAdder<Fp>::kBatch / 8 * sizeof(AdditionGroup<Fp>);
 }
 template <>
 size_t IfmaAddScratchBytes<Fp2>() {
-  return BatchAdder<Fp2>::kBatch / 8 * sizeof(AdditionGroup<Fp2X8>);
+  return BatchAdder<Fp2>::kBatch / 8 * sizeof(AdditionGroup<Fp2>);
 }
 template <>
 void IfmaAddBatch<Fp>(std::span<const PointAddition<Fp>> additions, std::byte* scratch) {

@@ -132,8 +132,18 @@ static_assert(Times(FpLaneParams::kModulus52, kFpReciprocal + 1).limb[7] >= uint
   return SubtractOnce(Carried(Sub(v, product)), kFpMultiple<1>);
 }
 
+/// Eight elements ready to be multiplied: carried and not negative.
+struct FpX8Factor {
+  FpWide wide;
+};
+struct FpX8;
+/// Products are not negative. What enters several of them is made a factor once.
+[[gnu::noinline, maybe_unused]] FpX8 operator*(const FpX8Factor& a, const FpX8Factor& b);
+[[gnu::noinline, maybe_unused]] FpX8 Square(const FpX8Factor& a);
+
 /// Eight elements. Comparisons are true if they hold in all lanes.
 struct FpX8 {
+  using Factor = FpX8Factor;
   FpWide wide;
 
   /// 2^k in the form of products, k < 416 + 381.
@@ -154,19 +164,17 @@ struct FpX8 {
 
   friend FpX8 operator+(const FpX8& a, const FpX8& b) { return {Add(a.wide, b.wide)}; }
   friend FpX8 operator-(const FpX8& a, const FpX8& b) { return {Sub(a.wide, b.wide)}; }
-  friend FpX8 operator*(const FpX8& a, const FpX8& b) {
-    FpWide factor = b.AsFactor();
-    return {MontgomeryProduct<FpLaneParams>(a.AsFactor(), LaneFactor<8>{factor})};
-  }
+  friend FpX8 operator*(const FpX8& a, const FpX8& b) { return a.AsFactor() * b.AsFactor(); }
   FpX8 operator-() const { return Zero() - *this; }
   FpX8& operator+=(const FpX8& b) { return *this = *this + b; }
   FpX8& operator-=(const FpX8& b) { return *this = *this - b; }
   FpX8& operator*=(const FpX8& b) { return *this = *this * b; }
   FpX8 Double() const { return *this + *this; }
-  FpX8 Square() const { return *this * *this; }
+  FpX8 Square() const { return algebra::Square(AsFactor()); }
 
-  /// Positive and carried.
-  FpWide AsFactor() const { return Carried(AddConstant(wide, kFpMultiple<1 << 16>)); }
+  FpX8Factor AsFactor() const { return {Carried(AddConstant(wide, kFpMultiple<1 << 16>))}; }
+  /// The same for a product or a sum of products.
+  FpX8Factor ProductAsFactor() const { return {Carried(wide)}; }
 
   LaneMask ZeroLanes() const { return ZeroLimbs(Canonical(wide)); }
   bool IsZero() const { return ZeroLanes() == kAllLanes; }
@@ -252,7 +260,33 @@ struct FpX8 {
   }
 };
 
+[[gnu::noinline]] FpX8 operator*(const FpX8Factor& a, const FpX8Factor& b) {
+  return {MontgomeryProduct<FpLaneParams>(a.wide, LaneFactor<8>{b.wide})};
+}
+[[gnu::noinline]] FpX8 Square(const FpX8Factor& a) {
+  return {MontgomeryReduce<FpLaneParams>(LongSquare(a.wide))};
+}
+[[gnu::always_inline]] inline FpX8Factor AsFactor(const FpX8& a) { return a.AsFactor(); }
+
 using Fp2X8 = Fp2Of<FpX8>;
+
+/// Eight elements of Fp2 ready to be multiplied by Karatsuba's formula.
+struct Fp2X8Factor {
+  FpX8Factor c0, c1, sum;
+};
+[[gnu::always_inline]] inline Fp2X8Factor AsFactor(const Fp2X8& a) {
+  FpX8Factor c0 = a.c0.AsFactor(), c1 = a.c1.AsFactor();
+  return {c0, c1, {Carried(Add(c0.wide, c1.wide))}};
+}
+[[gnu::always_inline]] inline Fp2X8 operator*(const Fp2X8Factor& a, const Fp2X8Factor& b) {
+  FpX8 low = a.c0 * b.c0, high = a.c1 * b.c1, cross = a.sum * b.sum;
+  return {low - high, cross - low - high};
+}
+[[gnu::always_inline]] inline Fp2X8 Square(const Fp2X8Factor& a) {
+  FpX8 difference{Sub(a.c0.wide, a.c1.wide)};
+  FpX8 cross = a.c0 * a.c1;
+  return {a.sum * difference.AsFactor(), cross.Double()};
+}
 
 }  // namespace
 }  // namespace cuzk::algebra

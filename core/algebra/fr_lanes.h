@@ -98,5 +98,50 @@ static_assert(Times(ToLimbs52<6>(FrParams::kModulus), kFrReciprocal + 1).limb[5]
   return Carried(Sub(v, product));
 }
 
+/// 2^k mod r as limbs.
+constexpr Constant52<5> FrPowerOfTwo(unsigned k) {
+  FieldConstants<FrParams>::Limbs x = FieldConstants<FrParams>::PowerOfTwo(k);
+  return ToLimbs52<5>(x.v);
+}
+[[gnu::always_inline]] inline FrWide BroadcastFr(const Constant52<5>& c) {
+  FrWide r;
+#pragma GCC unroll 8
+  for (size_t i = 0; i < 5; ++i) r.limb[i] = Broadcast(c.limb[i]);
+  return r;
+}
+
+/// Eight elements x as x 2^260: carried, in [0, 2 r).
+struct FrX8 {
+  FrWide wide;
+
+  static FrX8 Zero() { return {BroadcastFr({})}; }
+  static FrX8 One() {
+    static constexpr Constant52<5> kOne = FrPowerOfTwo(260);
+    return {BroadcastFr(kOne)};
+  }
+  /// p[0], p[stride], … in memory form.
+  static FrX8 FromMemory(const Fr* p, size_t stride) {
+    static constexpr Constant52<5> kUp = FrPowerOfTwo(260 + 4);
+    return {Carried(MontgomeryProduct<FrLaneParams>(LoadFr(p, stride), BroadcastFactor{kUp.limb}))};
+  }
+  void ToMemory(Fr* p, size_t stride) const {
+    static constexpr Constant52<5> kDown = FrPowerOfTwo(256);
+    StoreFr(Reduced(Carried(MontgomeryProduct<FrLaneParams>(wide, BroadcastFactor{kDown.limb}))), p, stride);
+  }
+
+  friend FrX8 operator+(const FrX8& a, const FrX8& b) {
+    return {SubtractOnce(Carried(Add(a.wide, b.wide)), kFrMultiple<2>)};
+  }
+  friend FrX8 operator-(const FrX8& a, const FrX8& b) {
+    return {SubtractOnce(Carried(AddConstant(Sub(a.wide, b.wide), kFrMultiple<2>)), kFrMultiple<2>)};
+  }
+  friend FrX8 operator*(const FrX8& a, const FrX8& b) {
+    return {Carried(MontgomeryProduct<FrLaneParams>(a.wide, LaneFactor<5>{b.wide}))};
+  }
+  FrX8 operator-() const { return Zero() - *this; }
+  FrX8 Double() const { return *this + *this; }
+  FrX8 Square() const { return {Carried(MontgomeryReduce<FrLaneParams>(LongSquare(wide)))}; }
+};
+
 }  // namespace
 }  // namespace cuzk::algebra

@@ -109,38 +109,84 @@ template <size_t N>
   return d;
 }
 
-/// (a b + m p) / 2^(52 N), where m makes it whole: Montgomery's product, below a b / 2^(52 N) + p. `a` is carried and not
-/// negative; Factor gives b's limbs by Limb(i), in [0, 2^52). Limbs of the result are below 2^58.
-/// P gives kModulus52 and kNegInverse52.
-template <class P, size_t N, class Factor>
-[[gnu::always_inline]] inline Wide<N> MontgomeryProduct(const Wide<N>& a, const Factor& b) {
-  Wide<N> t;
-  const __m512i zero = _mm512_setzero_si512();
-  const __m512i inverse = Broadcast(P::kNegInverse52);
+/// A number of 2N limbs, not carried: a product before it is reduced.
+template <size_t N>
+struct Long {
+  __m512i limb[2 * N];
+};
+
+/// a^2. `a` is carried and not negative. Limbs of the result are below 2^58.
+template <size_t N>
+[[gnu::always_inline]] inline Long<N> LongSquare(const Wide<N>& a) {
+  Long<N> t;
+#pragma GCC unroll 16
+  for (size_t i = 0; i < 2 * N; ++i) t.limb[i] = _mm512_setzero_si512();
 #pragma GCC unroll 8
-  for (size_t i = 0; i < N; ++i) t.limb[i] = zero;
+  for (size_t i = 0; i < N; ++i) {
+#pragma GCC unroll 8
+    for (size_t j = i + 1; j < N; ++j) {
+      t.limb[i + j] = _mm512_madd52lo_epu64(t.limb[i + j], a.limb[i], a.limb[j]);
+      t.limb[i + j + 1] = _mm512_madd52hi_epu64(t.limb[i + j + 1], a.limb[i], a.limb[j]);
+    }
+  }
+#pragma GCC unroll 16
+  for (size_t i = 1; i < 2 * N; ++i) t.limb[i] = _mm512_add_epi64(t.limb[i], t.limb[i]);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < N; ++i) {
+    t.limb[2 * i] = _mm512_madd52lo_epu64(t.limb[2 * i], a.limb[i], a.limb[i]);
+    t.limb[2 * i + 1] = _mm512_madd52hi_epu64(t.limb[2 * i + 1], a.limb[i], a.limb[i]);
+  }
+  return t;
+}
+
+/// a b. `a` is carried and not negative; b gives its limbs by Limb(i), in [0, 2^52). Limbs of the result are below 2^57.
+///
+/// A product is completed before it is reduced: its instructions do not wait for each other, so that they fill the gaps of
+/// the reduction before it, which is one long chain.
+template <size_t N, class Factor>
+[[gnu::always_inline]] inline Long<N> LongProduct(const Wide<N>& a, const Factor& b) {
+  Long<N> t;
+#pragma GCC unroll 16
+  for (size_t i = 0; i < 2 * N; ++i) t.limb[i] = _mm512_setzero_si512();
 #pragma GCC unroll 8
   for (size_t i = 0; i < N; ++i) {
     __m512i bi = b.Limb(i);
 #pragma GCC unroll 8
-    for (size_t j = 0; j < N; ++j) t.limb[j] = _mm512_madd52lo_epu64(t.limb[j], a.limb[j], bi);
-    __m512i m = _mm512_madd52lo_epu64(zero, t.limb[0], inverse);
-#pragma GCC unroll 8
     for (size_t j = 0; j < N; ++j) {
-      t.limb[j] = _mm512_madd52lo_epu64(t.limb[j], m, Broadcast(P::kModulus52.limb[j]));
-    }
-    __m512i carry = _mm512_srli_epi64(t.limb[0], 52);
-#pragma GCC unroll 8
-    for (size_t j = 0; j + 1 < N; ++j) t.limb[j] = t.limb[j + 1];
-    t.limb[N - 1] = zero;
-    t.limb[0] = _mm512_add_epi64(t.limb[0], carry);
-#pragma GCC unroll 8
-    for (size_t j = 0; j < N; ++j) {
-      t.limb[j] = _mm512_madd52hi_epu64(t.limb[j], a.limb[j], bi);
-      t.limb[j] = _mm512_madd52hi_epu64(t.limb[j], m, Broadcast(P::kModulus52.limb[j]));
+      t.limb[i + j] = _mm512_madd52lo_epu64(t.limb[i + j], a.limb[j], bi);
+      t.limb[i + j + 1] = _mm512_madd52hi_epu64(t.limb[i + j + 1], a.limb[j], bi);
     }
   }
   return t;
+}
+
+/// (t + m p) / 2^(52 N), where m makes it whole: below t / 2^(52 N) + p. t is not negative, though its limbs may be.
+/// P gives kModulus52 and kNegInverse52.
+template <class P, size_t N>
+[[gnu::always_inline]] inline Wide<N> MontgomeryReduce(Long<N> t) {
+  const __m512i zero = _mm512_setzero_si512();
+  const __m512i inverse = Broadcast(P::kNegInverse52);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < N; ++i) {
+    __m512i m = _mm512_madd52lo_epu64(zero, t.limb[i], inverse);
+#pragma GCC unroll 8
+    for (size_t j = 0; j < N; ++j) {
+      __m512i p = Broadcast(P::kModulus52.limb[j]);
+      t.limb[i + j] = _mm512_madd52lo_epu64(t.limb[i + j], m, p);
+      t.limb[i + j + 1] = _mm512_madd52hi_epu64(t.limb[i + j + 1], m, p);
+    }
+    t.limb[i + 1] = _mm512_add_epi64(t.limb[i + 1], _mm512_srai_epi64(t.limb[i], 52));
+  }
+  Wide<N> r;
+#pragma GCC unroll 8
+  for (size_t i = 0; i < N; ++i) r.limb[i] = t.limb[N + i];
+  return r;
+}
+
+/// Montgomery's product: below a b / 2^(52 N) + p, limbs below 2^58.
+template <class P, size_t N, class Factor>
+[[gnu::always_inline]] inline Wide<N> MontgomeryProduct(const Wide<N>& a, const Factor& b) {
+  return MontgomeryReduce<P>(LongProduct(a, b));
 }
 
 /// A factor that is the same in all lanes.

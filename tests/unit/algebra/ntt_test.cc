@@ -2,17 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/algebra/arithmetics.h"
 #include "tests/unit/algebra/ntt_laws.h"
 
 namespace cuzk::algebra {
 namespace {
 
-class NttTest : public testing::TestWithParam<Arithmetic> {
- protected:
-  void SetUp() override {
-    if (!IsSupported(GetParam())) GTEST_SKIP() << ArithmeticName(GetParam()) << " needs another processor";
-  }
-};
+class NttTest : public testing::TestWithParam<Arithmetic> {};
 
 TEST_P(NttTest, LawsHoldForEverySize) {
   ThreadPool pool(2);
@@ -43,7 +39,7 @@ TEST_P(NttTest, AllZeroAndAllMinusOne) {
   EXPECT_TRUE(std::all_of(x.begin() + 1, x.end(), [](const Fr& e) { return e.IsZero(); }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Arithmetics, NttTest, testing::Values(Arithmetic::kScalar, Arithmetic::kIfma),
+INSTANTIATE_TEST_SUITE_P(Arithmetics, NttTest, testing::ValuesIn(TestedArithmetics()),
                          [](const auto& info) { return std::string(ArithmeticName(info.param)); });
 
 TEST(Domain, Constants) {
