@@ -150,10 +150,20 @@ void ReverseOrder(std::span<Fr> values, ThreadPool& pool) {
 }
 
 void QuotientPoints(std::span<Fr> a, std::span<const Fr> b, std::span<const Fr> c, const QuotientScales& scales,
-                    Arithmetic, ThreadPool& pool) {
+                    Arithmetic arithmetic, ThreadPool& pool) {
   CUZK_CHECK(b.size() == a.size() && c.size() == a.size());
+  NttFactor factor_c = Limbs52Of(scales.scale_c);
+  // The lanes' first reduction divides by 2^260 what memory form wants divided by 2^256.
+  Fr lifted = scales.scale;
+  for (int i = 0; i < 4; ++i) lifted = lifted.Double();
+  NttFactor factor = MakeNttFactor(lifted, Arithmetic::kIfma);
   pool.ParallelFor(a.size(), 1024, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) a[i] = (a[i] * b[i] - c[i] * scales.scale_c) * scales.scale;
+    size_t i = begin;
+    if (arithmetic == Arithmetic::kIfma) {
+      IfmaQuotientPoints(&a[i], &b[i], &c[i], end - begin, factor_c, factor);
+      i += (end - begin) / kNttLanes * kNttLanes;
+    }
+    for (; i < end; ++i) a[i] = (a[i] * b[i] - c[i] * scales.scale_c) * scales.scale;
   });
 }
 

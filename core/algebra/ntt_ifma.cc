@@ -49,4 +49,18 @@ struct FrVector {
 void IfmaToReversed(const NttTransform& t, ThreadPool& pool) { TransformToReversed<FrVector>(t, pool); }
 void IfmaFromReversed(const NttTransform& t, ThreadPool& pool) { TransformFromReversed<FrVector>(t, pool); }
 
+void IfmaQuotientPoints(Fr* a, const Fr* b, const Fr* c, size_t n, const NttFactor& scale_c, const NttFactor& scale) {
+  for (size_t i = 0; i + kNttLanes <= n; i += kNttLanes) {
+    // a b + (r - c) scale_c: both are multiples of 2^512 in memory form, and share one reduction. The second is not
+    // negative since c is reduced.
+    FrWide minus_c = Carried(Sub(AddConstant(FrWide{}, kFrMultiple<1>), LoadFr(c + i, 1)));
+    Long<5> ab = LongProduct(LoadFr(a + i, 1), LaneFactor<5>{LoadFr(b + i, 1)});
+    Long<5> cs = LongProduct(minus_c, BroadcastFactor{scale_c.word});
+#pragma GCC unroll 16
+    for (size_t k = 0; k < 10; ++k) ab.limb[k] = _mm512_add_epi64(ab.limb[k], cs.limb[k]);
+    FrWide difference = Carried(MontgomeryReduce<FrLaneParams>(ab));
+    StoreFr(Reduced(Carried(MontgomeryProduct<FrLaneParams>(difference, BroadcastFactor{scale.word}))), a + i, 1);
+  }
+}
+
 }  // namespace cuzk::algebra

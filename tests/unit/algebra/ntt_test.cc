@@ -39,6 +39,17 @@ TEST_P(NttTest, AllZeroAndAllMinusOne) {
   EXPECT_TRUE(std::all_of(x.begin() + 1, x.end(), [](const Fr& e) { return e.IsZero(); }));
 }
 
+TEST_P(NttTest, QuotientPointsOfAnyLength) {
+  ThreadPool pool(2);
+  const QuotientScales scales{Fr::FromU64(12345).Inverse(), -Fr::FromU64(7).Inverse()};
+  for (size_t n : {0, 1, 7, 8, 9, 1024, 3001}) {
+    std::vector<Fr> a = NttElements(n, 1), b = NttElements(n, 2), c = NttElements(n, 3), expected;
+    for (size_t i = 0; i < n; ++i) expected.push_back((a[i] * b[i] - c[i] * scales.scale_c) * scales.scale);
+    QuotientPoints(a, b, c, scales, GetParam(), pool);
+    EXPECT_EQ(a, expected) << n;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Arithmetics, NttTest, testing::ValuesIn(TestedArithmetics()),
                          [](const auto& info) { return std::string(ArithmeticName(info.param)); });
 
