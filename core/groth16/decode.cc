@@ -26,7 +26,9 @@ bool LoadFp(const uint8_t* bytes, Fp& out) {
   return true;
 }
 bool LoadCoordinate(const uint8_t* bytes, Fp& out) { return LoadFp(bytes, out); }
-bool LoadCoordinate(const uint8_t* bytes, Fp2& out) { return LoadFp(bytes, out.c1) && LoadFp(bytes + Fp::kBytes, out.c0); }
+bool LoadCoordinate(const uint8_t* bytes, Fp2& out) {
+  return LoadFp(bytes, out.c1) && LoadFp(bytes + Fp::kBytes, out.c0);
+}
 
 /// Reads without the curve equation. Set flag bits make a coordinate too large, so they are refused as well.
 template <class Point>

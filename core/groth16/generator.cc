@@ -84,7 +84,8 @@ class SectionWriter {
         }
       }
       pool_.ParallelFor(n, 1024, [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i) std::ranges::copy(WriteUncompressed(points_[i]), bytes_.data() + i * kBytes);
+        for (size_t i = begin; i < end; ++i)
+          std::ranges::copy(WriteUncompressed(points_[i]), bytes_.data() + i * kBytes);
       });
       CUZK_RETURN_IF_ERROR(output.Append(bytes_));
       CUZK_RETURN_IF_ERROR(output.CountPoints(n));
@@ -165,8 +166,8 @@ Status WriteSections(const GeneratorInput& input, const QueryScalars& scalars, c
   CUZK_RETURN_IF_ERROR(write_g1.Write(Query::kL, counts[Query::kL], output, [&](std::span<Fr> out) {
     for (Fr& x : out) x = scalars.ext[aux++] * delta_inverse;
   }));
-  CUZK_RETURN_IF_ERROR(write_g1.Write(Query::kA, counts[Query::kA], output,
-                                      Gather(scalars.u.span(), inputs, nullptr, shape.a_aux)));
+  CUZK_RETURN_IF_ERROR(
+      write_g1.Write(Query::kA, counts[Query::kA], output, Gather(scalars.u.span(), inputs, nullptr, shape.a_aux)));
   const Gather b(scalars.v.span(), inputs, &shape.b_input, shape.b_aux);
   CUZK_RETURN_IF_ERROR(write_g1.Write(Query::kBG1, counts[Query::kBG1], output, Gather(b)));
   const algebra::FixedBase<Fp2> g2(algebra::G2Generator(), counts[Query::kBG2], pool, input.arithmetic);

@@ -44,12 +44,12 @@ struct GeneratorInput {
 };
 
 struct GeneratorOptions {
-  std::filesystem::path path;                   ///< of the `.params`; the other two files are written beside it
-  std::string version;                          ///< of the program, for the development record
-  bool record_waste = false;                    ///< put the waste into the record: only if it was given, never if random
-  Progress progress;                            ///< points written of all points
-  std::stop_token stop;                         ///< Cancelled; no file is left
-  memory::HostAllocator* allocator = nullptr;   ///< of the large arrays; null: the system's
+  std::filesystem::path path;                  ///< of the `.params`; the other two files are written beside it
+  std::string version;                         ///< of the program, for the development record
+  bool record_waste = false;                   ///< put the waste into the record: only if it was given, never if random
+  Progress progress;                           ///< points written of all points
+  std::stop_token stop;                        ///< Cancelled; no file is left
+  memory::HostAllocator* allocator = nullptr;  ///< of the large arrays; null: the system's
 };
 
 struct GeneratorOutput {
@@ -61,9 +61,9 @@ struct GeneratorOutput {
 };
 
 /// Writes the development record, the key and the parameters, in this order, each under its final name only when it is
-/// complete: parameters that are there are whole and have the others beside them. Memory: 96 bytes a variable and some tens
-/// of MB. InvalidArgument: a secret is zero, tau lies in the domain, an aux is unconstrained, or a density bit and the
-/// rows disagree (so a point would be infinity or missing). ResourceExhausted: memory, or the disk is full.
+/// complete: parameters that are there are whole and have the others beside them. Memory: 96 bytes a variable and some
+/// tens of MB. InvalidArgument: a secret is zero, tau lies in the domain, an aux is unconstrained, or a density bit and
+/// the rows disagree (so a point would be infinity or missing). ResourceExhausted: memory, or the disk is full.
 StatusOr<GeneratorOutput> GenerateParameters(const GeneratorInput& input, const GeneratorOptions& options,
                                              ThreadPool& pool);
 

@@ -35,9 +35,8 @@ void AppendField(std::string& json, std::string_view key, std::string_view value
 }
 
 bool IsSha256Hex(std::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return text.size() == 64 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 }  // namespace
@@ -85,7 +84,8 @@ std::filesystem::path DevelopmentRecordPath(const std::filesystem::path& paramet
 
 StatusOr<std::optional<DevelopmentRecord>> ReadDevelopmentRecord(const std::filesystem::path& parameter_file) {
   std::filesystem::path recorded = parameter_file;
-  for (const std::filesystem::path& path : {DevelopmentRecordPath(parameter_file), recorded.replace_extension(".json")}) {
+  for (const std::filesystem::path& path :
+       {DevelopmentRecordPath(parameter_file), recorded.replace_extension(".json")}) {
     StatusOr<std::string> json = ReadFile(path);
     if (absl::IsNotFound(json.status())) continue;
     if (!json.ok()) return json.status();
@@ -114,7 +114,8 @@ StatusOr<Provenance> Identify(const std::filesystem::path& path, ByteSpan bytes,
         StrCat(path.string(), ": SHA-256 is ", found, ", its development record says ", record->sha256));
   }
   if (!published) {
-    return absl::FailedPreconditionError(StrCat(path.string(), ": no digest is published for this circuit, and there is no ",
+    return absl::FailedPreconditionError(StrCat(path.string(),
+                                                ": no digest is published for this circuit, and there is no ",
                                                 DevelopmentRecordPath(path).filename().string(), " beside the file"));
   }
   const std::string found = PublishedDigest(bytes, progress);

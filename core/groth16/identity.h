@@ -37,8 +37,8 @@ enum class Provenance { kPublished, kDevelopment };
 /// The record beside a parameter file; nothing if there is none.
 StatusOr<std::optional<DevelopmentRecord>> ReadDevelopmentRecord(const std::filesystem::path& parameter_file);
 
-/// Tells whether `bytes`, the content of `path`, are the published file (`published` is the table's digest, if the table
-/// has one) or a development file with its record beside it (a recorded fixture NAME.json stands for the record).
+/// Tells whether `bytes`, the content of `path`, are the published file (`published` is the table's digest, if the
+/// table has one) or a development file with its record beside it (a recorded fixture NAME.json stands for the record).
 /// FailedPrecondition if they are neither, with both digests; InvalidArgument for a malformed record.
 StatusOr<Provenance> Identify(const std::filesystem::path& path, ByteSpan bytes,
                               const std::optional<std::string>& published, const Progress& progress);

@@ -59,7 +59,8 @@ Status ParameterFile::ReadSections(const std::optional<SectionCounts>& expected)
   counts_.ic = key_.ic.size();
   for (Query query : kAllQueries) {
     const std::string_view name = QueryName(query);
-    if (rest.size() < 4) return absl::InvalidArgumentError(StrCat("section ", name, ": the file ends within its count"));
+    if (rest.size() < 4)
+      return absl::InvalidArgumentError(StrCat("section ", name, ": the file ends within its count"));
     const uint64_t count = LoadBe<uint32_t>(rest.data());
     rest = rest.subspan(4);
     if (count > rest.size() / PointBytes(query)) {
@@ -72,8 +73,8 @@ Status ParameterFile::ReadSections(const std::optional<SectionCounts>& expected)
   }
   if (!rest.empty()) return absl::InvalidArgumentError(StrCat(rest.size(), " bytes follow after the last section"));
   if (counts_[Query::kBG1] != counts_[Query::kBG2]) {
-    return absl::InvalidArgumentError(StrCat("sections b_g1 and b_g2 differ in length: ", counts_[Query::kBG1], " and ",
-                                             counts_[Query::kBG2]));
+    return absl::InvalidArgumentError(
+        StrCat("sections b_g1 and b_g2 differ in length: ", counts_[Query::kBG1], " and ", counts_[Query::kBG2]));
   }
   if (!expected || *expected == counts_) return absl::OkStatus();
   if (counts_.ic != expected->ic) {

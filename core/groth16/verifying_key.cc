@@ -15,8 +15,10 @@ template <class Point, size_t kBytes>
 Status TakePoint(ByteSpan& bytes, std::string_view name, Point& out) {
   if (bytes.size() < kBytes) return absl::InvalidArgumentError(StrCat(name, ": the file ends within it"));
   StatusOr<Point> point = [&] {
-    if constexpr (kBytes == kG1Bytes) return algebra::ReadG1Uncompressed(bytes.first(kBytes), PointCheck::kFull);
-    else return algebra::ReadG2Uncompressed(bytes.first(kBytes), PointCheck::kFull);
+    if constexpr (kBytes == kG1Bytes)
+      return algebra::ReadG1Uncompressed(bytes.first(kBytes), PointCheck::kFull);
+    else
+      return algebra::ReadG2Uncompressed(bytes.first(kBytes), PointCheck::kFull);
   }();
   if (!point.ok()) return Annotate(point.status(), name);
   if (point->IsInfinity()) return absl::InvalidArgumentError(StrCat(name, ": point is infinity"));

@@ -23,7 +23,8 @@ class Array {
   static StatusOr<Array> Allocate(HostAllocator& allocator, size_t size, std::string_view what) {
     Array out;
     if (size == 0) return out;
-    if (size > std::numeric_limits<size_t>::max() / sizeof(T)) return absl::ResourceExhaustedError(StrCat(what, ": size overflows"));
+    if (size > std::numeric_limits<size_t>::max() / sizeof(T))
+      return absl::ResourceExhaustedError(StrCat(what, ": size overflows"));
     StatusOr<std::byte*> data = allocator.Allocate(size * sizeof(T));
     if (!data.ok()) return Annotate(data.status(), StrCat(what, " (", size * sizeof(T), " bytes)"));
     out.allocator_ = &allocator;

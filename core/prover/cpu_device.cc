@@ -49,7 +49,11 @@ class CpuPartition {
  public:
   CpuPartition(const CpuParameters& parameters, r1cs::Witness& witness, const StartOptions& options,
                const CpuContext& context, StageClock& clock)
-      : parameters_(parameters), witness_(witness), options_(options), context_(context), clock_(clock),
+      : parameters_(parameters),
+        witness_(witness),
+        options_(options),
+        context_(context),
+        clock_(clock),
         work_(witness.shape()) {}
 
   StatusOr<MsmResults> Prove() {
@@ -57,8 +61,8 @@ class CpuPartition {
     CUZK_RETURN_IF_ERROR(SumsOverVariables(out));
     CUZK_RETURN_IF_ERROR(CheckStop());
     clock_.Begin(stage::kTransforms, work_.transforms);
-    CUZK_ASSIGN_OR_RETURN(memory::Array<algebra::Fr> h,
-                          QuotientOf(witness_, parameters_.domain(), *context_.allocator, *context_.pool, options_.stop));
+    CUZK_ASSIGN_OR_RETURN(memory::Array<algebra::Fr> h, QuotientOf(witness_, parameters_.domain(), *context_.allocator,
+                                                                   *context_.pool, options_.stop));
     witness_.ReleaseLease();
     clock_.Begin(stage::kMsmH, work_.h);
     const auto points = parameters_.g1(Query::kH);
@@ -135,8 +139,8 @@ class CpuDevice final : public Device {
     const std::string need = StrCat("parameters take ", plan.parameter_host_bytes, " bytes and a partition ",
                                     plan.partition_host_bytes, " bytes of host memory");
     if (available != 0 && needed > available) {
-      return absl::ResourceExhaustedError(StrCat("the circuit does not fit on ", name_, ": ", need, ", but there are ",
-                                                 available));
+      return absl::ResourceExhaustedError(
+          StrCat("the circuit does not fit on ", name_, ": ", need, ", but there are ", available));
     }
     plan.explanation = need;
     return plan;

@@ -21,7 +21,8 @@
 
 namespace cuzk::prover {
 
-/// One stretch of a partition's time on a device. Names are constants of the program (the table below); events may overlap.
+/// One stretch of a partition's time on a device. Names are constants of the program (the table below); events may
+/// overlap.
 struct TimelineEvent {
   std::string_view stage;
   std::chrono::steady_clock::time_point begin, end;
@@ -30,15 +31,15 @@ using Timeline = std::vector<TimelineEvent>;
 
 /// The stages that devices record.
 namespace stage {
-inline constexpr std::string_view kHostToDevice = "h2d";        ///< the witness is copied in
-inline constexpr std::string_view kLeaseWait = "lease wait";    ///< for the compute region
-inline constexpr std::string_view kTransforms = "transforms";   ///< widening, transforms, quotient
+inline constexpr std::string_view kHostToDevice = "h2d";       ///< the witness is copied in
+inline constexpr std::string_view kLeaseWait = "lease wait";   ///< for the compute region
+inline constexpr std::string_view kTransforms = "transforms";  ///< widening, transforms, quotient
 inline constexpr std::string_view kMsmH = "msm h";
 inline constexpr std::string_view kMsmL = "msm l";
 inline constexpr std::string_view kMsmA = "msm a";
 inline constexpr std::string_view kMsmBG1 = "msm b_g1";
 inline constexpr std::string_view kMsmBG2 = "msm b_g2";
-inline constexpr std::string_view kDeviceToHost = "d2h";        ///< results come back
+inline constexpr std::string_view kDeviceToHost = "d2h";  ///< results come back
 }  // namespace stage
 
 struct MemoryInfo {
@@ -108,7 +109,8 @@ class Device {
   virtual StatusOr<Plan> MakePlan(const r1cs::Shape& shape, const PlanOptions& options) const = 0;
 
   /// Decodes and checks the points and places them as planned. `file` must have been opened with the shape's counts;
-  /// it is not used after Load has returned unless the plan says so (the parameters then own it). The caller has reserved plan.parameter_host_bytes.
+  /// it is not used after Load has returned unless the plan says so (the parameters then own it). The caller has
+  /// reserved plan.parameter_host_bytes.
   virtual StatusOr<std::shared_ptr<const ResidentParameters>> Load(std::shared_ptr<const groth16::ParameterFile> file,
                                                                    std::shared_ptr<const r1cs::Shape> shape,
                                                                    const LoadOptions& options) = 0;

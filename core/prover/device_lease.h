@@ -43,9 +43,9 @@ class ComputeRegion {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  uint64_t next_ticket_ = 0;    // guarded by mutex_
-  uint64_t now_serving_ = 0;    // guarded by mutex_
-  std::set<uint64_t> gone_;     // tickets given up while waiting; guarded by mutex_
+  uint64_t next_ticket_ = 0;  // guarded by mutex_
+  uint64_t now_serving_ = 0;  // guarded by mutex_
+  std::set<uint64_t> gone_;   // tickets given up while waiting; guarded by mutex_
 };
 
 }  // namespace cuzk::prover

@@ -28,8 +28,8 @@ struct Share {
 
 struct ParameterStore::Entry {
   ParameterStatus::State state = ParameterStatus::State::kLoading;
-  Status status;                     // why loading failed
-  uint64_t done = 0, total = 1;      // of loading
+  Status status;                 // why loading failed
+  uint64_t done = 0, total = 1;  // of loading
   bool development = false;
   uint64_t last_use = 0;
   std::shared_ptr<const Held> held;  // set when ready
@@ -44,8 +44,7 @@ ParameterStore::ParameterStore(const ParameterStoreOptions& options) : options_(
 
 ParameterStore::~ParameterStore() = default;
 
-StatusOr<std::shared_ptr<const ResidentParameters>> ParameterStore::Get(Device& device,
-                                                                        const ParameterRequest& request,
+StatusOr<std::shared_ptr<const ResidentParameters>> ParameterStore::Get(Device& device, const ParameterRequest& request,
                                                                         std::stop_token stop,
                                                                         const Progress& progress) {
   const Key key(&device, request.circuit);
@@ -102,12 +101,12 @@ Status ParameterStore::Load(Device& device, const ParameterRequest& request, Ent
   CUZK_ASSIGN_OR_RETURN(groth16::Provenance provenance, ProvenanceOf(request, *file, report));
   if (check) before = bytes;
   if (provenance == groth16::Provenance::kDevelopment && !options_.allow_development) {
-    return absl::FailedPreconditionError(StrCat(request.path.string(),
-                                                ": development parameters, which params.allow_development forbids"));
+    return absl::FailedPreconditionError(
+        StrCat(request.path.string(), ": development parameters, which params.allow_development forbids"));
   }
   auto held = std::make_shared<Held>();
-  CUZK_ASSIGN_OR_RETURN(held->reservation, options_.budget->Reserve(memory::MemoryClass::kParameters,
-                                                                    plan.parameter_host_bytes, stop));
+  CUZK_ASSIGN_OR_RETURN(held->reservation,
+                        options_.budget->Reserve(memory::MemoryClass::kParameters, plan.parameter_host_bytes, stop));
   const LoadOptions load{.policy = options_.points, .plan = options_.plan, .progress = report, .stop = stop};
   CUZK_ASSIGN_OR_RETURN(held->parameters, device.Load(std::move(file), request.shape, load));
   std::lock_guard lock(mutex_);

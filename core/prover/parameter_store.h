@@ -1,5 +1,6 @@
 #pragma once
-// Parameters of circuits on devices: loaded once, shared by all who prove with them, dropped when idle and the memory is needed.
+// Parameters of circuits on devices: loaded once, shared by all who prove with them, dropped when idle and the memory
+// is needed.
 
 #include <condition_variable>
 #include <cstdint>
@@ -26,8 +27,8 @@ enum class DigestPolicy { kCheck, kSkip };
 
 /// Everything about the parameters of one circuit.
 struct ParameterRequest {
-  std::string circuit;                          ///< circuit id, e.g. "porep-32g"
-  std::filesystem::path path;                   ///< of the `.params`
+  std::string circuit;         ///< circuit id, e.g. "porep-32g"
+  std::filesystem::path path;  ///< of the `.params`
   std::shared_ptr<const r1cs::Shape> shape;
   std::optional<std::string> published_digest;  ///< of the registry's table, if it has one
 };
@@ -45,10 +46,10 @@ struct ParameterStatus {
   std::string circuit;
   const Device* device = nullptr;
   enum class State { kLoading, kReady, kFailed } state = State::kLoading;  ///< a failed one is soon forgotten
-  double fraction = 0;      ///< of loading
+  double fraction = 0;                                                     ///< of loading
   uint64_t host_bytes = 0, device_bytes = 0;
   bool development = false;
-  bool in_use = false;      ///< somebody besides the store holds them
+  bool in_use = false;  ///< somebody besides the store holds them
 };
 
 /// Any number of threads. Loading of one circuit on one device happens once: who asks meanwhile waits for it.

@@ -19,12 +19,12 @@ std::string_view PlacementName(Placement placement);
 /// or to start; the witness's own lease is not among them.
 struct Plan {
   Placement placement = Placement::kHost;
-  uint64_t parameter_host_bytes = 0;    ///< held while the parameters are loaded
+  uint64_t parameter_host_bytes = 0;  ///< held while the parameters are loaded
   uint64_t parameter_device_bytes = 0;
-  uint64_t partition_host_bytes = 0;    ///< for one partition from Start to Finish
+  uint64_t partition_host_bytes = 0;  ///< for one partition from Start to Finish
   uint64_t partition_device_bytes = 0;
-  unsigned workers = 1;                 ///< partitions at once that the plan leaves room for
-  std::string explanation;              ///< one line for the log and `cuzkctl doctor`
+  unsigned workers = 1;     ///< partitions at once that the plan leaves room for
+  std::string explanation;  ///< one line for the log and `cuzkctl doctor`
 };
 
 }  // namespace cuzk::prover

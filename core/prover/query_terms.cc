@@ -39,7 +39,8 @@ uint64_t Below(unsigned bit) { return (uint64_t{1} << bit) - 1; }
 
 /// Walks the aux in words of 64 and calls `one(point)` and `full(point, scalar)`; returns the number of points.
 template <class One, class Full>
-uint64_t WalkAux(const r1cs::Witness& witness, const r1cs::IndexSet* members, uint64_t first_point, One one, Full full) {
+uint64_t WalkAux(const r1cs::Witness& witness, const r1cs::IndexSet* members, uint64_t first_point, One one,
+                 Full full) {
   const r1cs::Shape& shape = witness.shape();
   const uint64_t count = shape.counts.aux;
   const bool narrow = witness.layout().layout == r1cs::Layout::kNarrow;
@@ -85,7 +86,8 @@ void Walk(const r1cs::Witness& witness, Query query, One one, Full full) {
 StatusOr<QueryTerms> QueryTerms::Gather(const r1cs::Witness& witness, Query query, memory::HostAllocator& allocator) {
   CUZK_CHECK(query == Query::kL || query == Query::kA || query == Query::kBG1);
   uint64_t ones = 0, full = 0;
-  Walk(witness, query, [&](uint64_t) { ++ones; }, [&](uint64_t, const Fr&) { ++full; });
+  Walk(
+      witness, query, [&](uint64_t) { ++ones; }, [&](uint64_t, const Fr&) { ++full; });
 
   QueryTerms out;
   CUZK_ASSIGN_OR_RETURN(out.ones_, memory::Array<uint32_t>::Allocate(allocator, ones, "terms of a query"));

@@ -61,8 +61,7 @@ class FaultyDevice final : public prover::Device {
                                                                    std::shared_ptr<const r1cs::Shape> shape,
                                                                    const prover::LoadOptions& options) override;
   StatusOr<std::unique_ptr<prover::Pending>> Start(std::shared_ptr<const prover::ResidentParameters> parameters,
-                                                   r1cs::Witness witness,
-                                                   const prover::StartOptions& options) override;
+                                                   r1cs::Witness witness, const prover::StartOptions& options) override;
 
  private:
   class FaultyPending;

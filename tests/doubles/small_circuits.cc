@@ -71,7 +71,8 @@ class Mixed final : public BothReadings<Mixed> {
 
     // x (x + 2 bit - 1) = p, where p occurs in C alone.
     auto x = cs.AllocateNum(Given<Cs>([&] { return i % 2 ? Fr::One() : Element(options_.seed + 1, i); }));
-    const auto bit_value = r1cs::Choose(bit.value, Given<Cs>([] { return Fr::One(); }), Given<Cs>([] { return -Fr::One(); }));
+    const auto bit_value =
+        r1cs::Choose(bit.value, Given<Cs>([] { return Fr::One(); }), Given<Cs>([] { return -Fr::One(); }));
     auto p = cs.AllocateNum(x.value * (x.value + bit_value));
     typename Cs::Lc sum = Just<Cs>(x);
     sum.Add(bit, 2);
@@ -142,13 +143,15 @@ r1cs::Witness SmallCircuit::MakeWitness(std::shared_ptr<const r1cs::Shape> shape
     std::vector<Fr> rows = values.rows()[m];
     for (const Fr& input : values.inputs()) rows.push_back(m == 0 ? input : Fr::Zero());
     std::byte* bytes = to.data() + table.rows[m].narrow.offset;
-    Copy(Split(rows, [&](size_t i) { return !narrow || shape->wide[m].Contains(i); },
-               [&](size_t i, const Fr& x) { bytes[i] = static_cast<std::byte>(SmallValue(x)); }),
+    Copy(Split(
+             rows, [&](size_t i) { return !narrow || shape->wide[m].Contains(i); },
+             [&](size_t i, const Fr& x) { bytes[i] = static_cast<std::byte>(SmallValue(x)); }),
          table.rows[m].wide, to);
   }
   std::byte* bits = to.data() + table.aux.narrow.offset;
-  Copy(Split(values.aux(), [&](size_t i) { return !narrow || !shape->boolean_aux.Contains(i); },
-             [&](size_t i, const Fr& x) { bits[i / 8] |= static_cast<std::byte>(x.IsOne() << (i % 8)); }),
+  Copy(Split(
+           values.aux(), [&](size_t i) { return !narrow || !shape->boolean_aux.Contains(i); },
+           [&](size_t i, const Fr& x) { bits[i / 8] |= static_cast<std::byte>(x.IsOne() << (i % 8)); }),
        table.aux.wide, to);
   Copy(values.inputs(), table.inputs, to);
   return r1cs::Witness(std::move(shape), layout, std::move(lease));

@@ -21,8 +21,7 @@ class SmallCircuit {
   std::shared_ptr<const r1cs::Shape> MakeShape() const;
   /// Sends the rows to the sink; what the generator takes as RowSource.
   Status Stream(r1cs::RowSink& sink) const;
-  r1cs::Witness MakeWitness(std::shared_ptr<const r1cs::Shape> shape, r1cs::Layout layout,
-                            memory::Lease lease) const;
+  r1cs::Witness MakeWitness(std::shared_ptr<const r1cs::Shape> shape, r1cs::Layout layout, memory::Lease lease) const;
   /// In a lease of its own, from the system's memory.
   r1cs::Witness MakeWitness(std::shared_ptr<const r1cs::Shape> shape, r1cs::Layout layout) const;
   /// Without ONE.

@@ -1,5 +1,5 @@
-# Parameter files are made once per build folder, in ${CUZK_TEST_PARAMETERS}, and shared by every test that names one of the
-# fixtures parameters_window, parameters_winning, parameters_snap, parameters_porep (all 2 KiB; 11, 47, 656 and 1115 MB).
+# Parameter files are made once per build folder, in ${CUZK_TEST_PARAMETERS}, and shared by every test that names one of
+# the fixtures parameters_window, parameters_winning, parameters_snap, parameters_porep (2 KiB; 11, 47, 656, 1115 MB).
 set(CUZK_TEST_PARAMETERS "${CMAKE_BINARY_DIR}/parameters")
 
 add_executable(cuzk_test_parameters prover_parameters.cc)

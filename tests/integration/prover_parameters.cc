@@ -42,8 +42,9 @@ Status Make(const std::filesystem::path& folder, const std::string& kind, const 
   }
   groth16::GeneratorInput input{.shape = shape.get(), .waste = *record.waste, .arithmetic = arithmetic};
   input.rows = [&](r1cs::RowSink& sink) { return circuit::StreamRows(spec, sink); };
-  CUZK_ASSIGN_OR_RETURN(groth16::GeneratorOutput made,
-                        groth16::GenerateParameters(input, {.path = path, .version = "test", .record_waste = true}, pool));
+  CUZK_ASSIGN_OR_RETURN(
+      groth16::GeneratorOutput made,
+      groth16::GenerateParameters(input, {.path = path, .version = "test", .record_waste = true}, pool));
   CUZK_ASSIGN_OR_RETURN(std::string key, ReadFile(made.key));
   std::filesystem::path recorded_key_path = recorded;
   CUZK_ASSIGN_OR_RETURN(std::string recorded_key, ReadFile(recorded_key_path.replace_extension(".vk")));

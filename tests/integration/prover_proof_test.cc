@@ -69,7 +69,8 @@ std::vector<std::filesystem::path> Directories(std::string_view kind, std::strin
     for (const auto& entry : std::filesystem::directory_iterator(root / kind)) {
       const std::string name = entry.path().filename().string();
       if (!name.starts_with(StrCat(size, "-")) || name.find("-ni-") != std::string::npos) continue;
-      if (std::filesystem::exists(entry.path() / "expected.json") && seen.insert(name).second) out.push_back(entry.path());
+      if (std::filesystem::exists(entry.path() / "expected.json") && seen.insert(name).second)
+        out.push_back(entry.path());
     }
   }
   return out;

@@ -122,7 +122,8 @@ TEST_F(GeneratorTest, RowsOfAnotherCircuitAreRefused) {
   auto toy = testing_support::ToyCircuit();
   auto mixed = testing_support::MixedCircuit({});
   auto shape = toy->MakeShape();
-  Status status = GenerateParameters(InputFor(*mixed, *shape, SmallWaste()), {.path = dir_ / "x.params"}, pool_).status();
+  Status status =
+      GenerateParameters(InputFor(*mixed, *shape, SmallWaste()), {.path = dir_ / "x.params"}, pool_).status();
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   auto mixed_shape = mixed->MakeShape();
   status = GenerateParameters(InputFor(*toy, *mixed_shape, SmallWaste()), {.path = dir_ / "x.params"}, pool_).status();
@@ -142,8 +143,8 @@ TEST_F(GeneratorTest, HPointsArePowersOfTauTimesVanishing) {
   const Fr z = waste.tau.Pow(h.size() + 1) - Fr::One();
   for (size_t i : {size_t{0}, size_t{1}, h.size() - 1}) {
     const auto left = algebra::Pairing(h[i], file->verifying_key().delta_g2);
-    const auto right = algebra::Pairing(ToAffine(ScalarMul(algebra::G1Generator(), waste.tau.Pow(i) * z)),
-                                        algebra::G2Generator());
+    const auto right =
+        algebra::Pairing(ToAffine(ScalarMul(algebra::G1Generator(), waste.tau.Pow(i) * z)), algebra::G2Generator());
     EXPECT_TRUE(left == right) << i;
   }
 }
@@ -234,8 +235,8 @@ TEST_F(GeneratorTest, FullDiskLeavesNothing) {
 
 TEST(ToxicWasteJson, MissingOrMalformedKeysAreNamed) {
   const std::string one = "0100000000000000000000000000000000000000000000000000000000000000";
-  const std::string good = StrCat("{\"alpha\":\"", one, "\",\"beta\":\"", one, "\",\"gamma\":\"", one, "\",\"delta\":\"",
-                                  one, "\",\"tau\":\"", one, "\",\"other\":1}");
+  const std::string good = StrCat("{\"alpha\":\"", one, "\",\"beta\":\"", one, "\",\"gamma\":\"", one,
+                                  "\",\"delta\":\"", one, "\",\"tau\":\"", one, "\",\"other\":1}");
   ASSERT_TRUE(ToxicWaste::FromJson(good).ok());
   EXPECT_EQ(ToxicWaste::FromJson(good)->tau, Fr::One());
   auto error = [](std::string json) { return std::string(ToxicWaste::FromJson(json).status().message()); };

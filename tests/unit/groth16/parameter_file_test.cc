@@ -128,7 +128,8 @@ TEST_F(ParameterFileTest, HugeCountsAreRefusedWithoutAllocating) {
   for (Query query : kAllQueries) {
     std::string bytes = good_;
     bytes.replace(Offset(query) - 4, 4, "\xff\xff\xff\xff");
-    EXPECT_THAT(MessageOf(bytes), HasSubstr(StrCat("section ", QueryName(query), ": 4294967295 points"))) << QueryName(query);
+    EXPECT_THAT(MessageOf(bytes), HasSubstr(StrCat("section ", QueryName(query), ": 4294967295 points")))
+        << QueryName(query);
   }
   std::string bytes = good_;
   bytes.replace(VerifyingKey::kHeadBytes, 4, "\xff\xff\xff\xff");
@@ -154,7 +155,8 @@ TEST_F(ParameterFileTest, InfinityIsRefusedByEveryPolicy) {
 TEST_F(ParameterFileTest, PolicyDecidesAboutCurveAndSubgroup) {
   const std::string outside = WithPoint(Query::kH, 1, algebra::WriteG1Uncompressed(PointOutsideSubgroup()));
   EXPECT_TRUE(Check(outside, PointPolicy::kCurve).ok());
-  EXPECT_THAT(MessageOf(outside, PointPolicy::kSubgroup), HasSubstr("section h: point 1: point is not in the subgroup"));
+  EXPECT_THAT(MessageOf(outside, PointPolicy::kSubgroup),
+              HasSubstr("section h: point 1: point is not in the subgroup"));
   G1Affine off = algebra::G1Generator();
   off.y += Fp::One();
   const std::string off_curve = WithPoint(Query::kA, 2, algebra::WriteG1Uncompressed(off));
@@ -172,9 +174,9 @@ TEST_F(ParameterFileTest, StopAndProgress) {
   uint64_t last = 0;
   uint64_t all = 0;
   ASSERT_TRUE(CheckPoints(*file, pool_, {.progress = [&](uint64_t done, uint64_t total) {
-                            EXPECT_GT(done, last);
-                            last = done, all = total;
-                          }}).ok());
+                EXPECT_GT(done, last);
+                last = done, all = total;
+              }}).ok());
   EXPECT_EQ(last, all);
   std::stop_source stop;
   stop.request_stop();

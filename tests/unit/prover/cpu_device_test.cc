@@ -62,8 +62,8 @@ TEST_P(CpuDeviceTest, LeaseIsHomeWhenStartReturns) {
   memory::Budget budget(uint64_t{1} << 30);
   memory::PinnedPool leases(device->host_allocator(), budget);
   auto lease = leases.TryAcquire(r1cs::LeaseLayout::For(*proving.shape(), Layout::kNarrow).bytes).value();
-  auto pending = device->Start(
-      parameters, proving.circuit().MakeWitness(proving.shape(), Layout::kNarrow, std::move(lease)), {});
+  auto pending =
+      device->Start(parameters, proving.circuit().MakeWitness(proving.shape(), Layout::kNarrow, std::move(lease)), {});
   ASSERT_TRUE(pending.ok());
   EXPECT_EQ(leases.Snapshot().used_bytes, 0u);
   EXPECT_TRUE((*pending)->Finish().ok());
@@ -74,10 +74,14 @@ TEST_P(CpuDeviceTest, TimelineAndProgressAreComplete) {
   auto device = MakeDevice(proving);
   auto parameters = proving.Load(*device).value();
   uint64_t last = 0, all = 1;
-  auto pending = device->Start(parameters, proving.Witness(), {.progress = [&](uint64_t done, uint64_t total) {
-                                                                 EXPECT_GE(done, last);
-                                                                 last = done, all = total;
-                                                               }}).value();
+  auto pending = device
+                     ->Start(parameters, proving.Witness(),
+                             {.progress =
+                                  [&](uint64_t done, uint64_t total) {
+                                    EXPECT_GE(done, last);
+                                    last = done, all = total;
+                                  }})
+                     .value();
   ASSERT_TRUE(pending->Finish().ok());
   EXPECT_EQ(last, all);
   std::vector<std::string_view> stages;
@@ -98,7 +102,8 @@ TEST_P(CpuDeviceTest, SeveralWorkersAtOnce) {
     std::vector<std::jthread> workers;
     for (unsigned w = 0; w < 4; ++w) {
       workers.emplace_back([&, w] {
-        results[w] = Prove(*device, parameters, proving.Witness(w % 2 ? Layout::kPlain : Layout::kNarrow), {.worker = w});
+        results[w] =
+            Prove(*device, parameters, proving.Witness(w % 2 ? Layout::kPlain : Layout::kNarrow), {.worker = w});
       });
     }
   }
@@ -172,8 +177,7 @@ TEST_P(CpuDeviceTest, ForeignParametersAndWitnessesAreRefused) {
   Proving proving(MixedCircuit({})), other(MixedCircuit({.size = 50}));
   auto device = MakeDevice(proving);
   auto parameters = proving.Load(*device).value();
-  EXPECT_TRUE(absl::IsFailedPrecondition(
-      device->Start(std::make_shared<Foreign>(), proving.Witness(), {}).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(device->Start(std::make_shared<Foreign>(), proving.Witness(), {}).status()));
   EXPECT_TRUE(absl::IsFailedPrecondition(device->Start(parameters, other.Witness(), {}).status()));
   EXPECT_TRUE(absl::IsFailedPrecondition(device->Load(proving.Open(), other.shape(), {}).status()));
 }
@@ -189,8 +193,8 @@ TEST_P(CpuDeviceTest, PlanCountsAndRefusesInWords) {
   Status refused = device->MakePlan(*proving.shape(), {.memory_cap = plan->parameter_host_bytes}).status();
   EXPECT_TRUE(absl::IsResourceExhausted(refused));
   EXPECT_THAT(std::string(refused.message()), HasSubstr(StrCat(plan->parameter_host_bytes)));
-  EXPECT_TRUE(absl::IsResourceExhausted(
-      device->Load(proving.Open(), proving.shape(), {.plan = {.memory_cap = 1}}).status()));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(device->Load(proving.Open(), proving.shape(), {.plan = {.memory_cap = 1}}).status()));
   EXPECT_THAT(std::string(device->name()), HasSubstr(std::string(ArithmeticName(GetParam()))));
   EXPECT_EQ(device->ordinal(), -1);
   EXPECT_GT(device->memory().total, 0u);

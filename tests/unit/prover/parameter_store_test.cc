@@ -38,8 +38,8 @@ TEST_F(ParameterStoreTest, LoadsOnceAndShares) {
   ParameterStore store(Options());
   std::vector<std::future<std::shared_ptr<const ResidentParameters>>> callers;
   for (int i = 0; i < 4; ++i) {
-    callers.push_back(std::async(std::launch::async,
-                                 [&] { return store.Get(device_, Request(first_, "one"), {}, {}).value(); }));
+    callers.push_back(
+        std::async(std::launch::async, [&] { return store.Get(device_, Request(first_, "one"), {}, {}).value(); }));
   }
   std::vector<std::shared_ptr<const ResidentParameters>> all;
   for (auto& caller : callers) all.push_back(caller.get());
@@ -61,10 +61,13 @@ TEST_F(ParameterStoreTest, LoadsOnceAndShares) {
 TEST_F(ParameterStoreTest, ProgressReachesTheEnd) {
   ParameterStore store(Options());
   uint64_t last = 0, all = 1;
-  ASSERT_TRUE(store.Get(device_, Request(first_, "one"), {}, [&](uint64_t done, uint64_t total) {
-                     EXPECT_GE(done, last);
-                     last = done, all = total;
-                   }).ok());
+  ASSERT_TRUE(store
+                  .Get(device_, Request(first_, "one"), {},
+                       [&](uint64_t done, uint64_t total) {
+                         EXPECT_GE(done, last);
+                         last = done, all = total;
+                       })
+                  .ok());
   EXPECT_GE(last * 10, all * 9);
   EXPECT_EQ(store.Snapshot()[0].fraction, 1.0);
 }
@@ -95,16 +98,16 @@ TEST_F(ParameterStoreTest, WaitsForWhatIsInUse) {
   ParameterStore store({.budget = &small, .allow_development = true});
   auto held = store.Get(device_, Request(first_, "one"), {}, {}).value();
   std::stop_source stop;
-  auto cancelled = std::async(std::launch::async,
-                              [&] { return store.Get(device_, Request(second_, "two"), stop.get_token(), {}).status(); });
+  auto cancelled = std::async(
+      std::launch::async, [&] { return store.Get(device_, Request(second_, "two"), stop.get_token(), {}).status(); });
   while (small.Snapshot().refusals_total[static_cast<size_t>(memory::MemoryClass::kParameters)] == 0 &&
          cancelled.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
     if (store.Snapshot().size() == 2) break;
   }
   stop.request_stop();
   EXPECT_TRUE(absl::IsCancelled(cancelled.get()));
-  auto waiting = std::async(std::launch::async,
-                            [&] { return store.Get(device_, Request(second_, "two"), {}, {}).status(); });
+  auto waiting =
+      std::async(std::launch::async, [&] { return store.Get(device_, Request(second_, "two"), {}, {}).status(); });
   held.reset();
   EXPECT_TRUE(waiting.get().ok());
 }
@@ -117,8 +120,8 @@ TEST_F(ParameterStoreTest, ACancelledLoaderDoesNotFailTheOthers) {
   auto loader = std::async(std::launch::async,
                            [&] { return store.Get(device_, Request(second_, "two"), stop.get_token(), {}).status(); });
   while (store.Snapshot().size() < 2) std::this_thread::yield();
-  auto other = std::async(std::launch::async,
-                          [&] { return store.Get(device_, Request(second_, "two"), {}, {}).status(); });
+  auto other =
+      std::async(std::launch::async, [&] { return store.Get(device_, Request(second_, "two"), {}, {}).status(); });
   stop.request_stop();
   EXPECT_TRUE(absl::IsCancelled(loader.get()));
   held.reset();

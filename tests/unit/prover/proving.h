@@ -11,7 +11,8 @@ namespace cuzk::testing_support {
 
 class Proving {
  public:
-  explicit Proving(std::unique_ptr<SmallCircuit> circuit) : circuit_(std::move(circuit)), shape_(circuit_->MakeShape()) {
+  explicit Proving(std::unique_ptr<SmallCircuit> circuit)
+      : circuit_(std::move(circuit)), shape_(circuit_->MakeShape()) {
     auto made = Generate(*circuit_, groth16::ToxicWaste::Random(), path(), pool_);
     EXPECT_TRUE(made.ok()) << made.status();
   }
