@@ -8,7 +8,7 @@ target_compile_definitions(cuzk_test_parameters PRIVATE CUZK_VECTORS="${CMAKE_SO
 foreach(kind window winning snap porep)
   add_test(NAME parameters_${kind} COMMAND cuzk_test_parameters "${CUZK_TEST_PARAMETERS}" ${kind} 2KiB)
   set_tests_properties(parameters_${kind} PROPERTIES LABELS integration FIXTURES_SETUP parameters_${kind}
-                       PROCESSORS 2 TIMEOUT 1800)
+                       PROCESSORS 2 RESOURCE_LOCK prover TIMEOUT 1800)
 endforeach()
 
 add_executable(cuzk_proof_test prover_proof_test.cc)
@@ -19,5 +19,5 @@ foreach(kind Window Winning Snap Porep)
   string(TOLOWER ${kind} lower)
   add_test(NAME proof_${lower} COMMAND cuzk_proof_test "--gtest_filter=*${kind}2KiB*")
   set_tests_properties(proof_${lower} PROPERTIES LABELS integration FIXTURES_REQUIRED parameters_${lower}
-                       PROCESSORS 2 TIMEOUT 1800)
+                       PROCESSORS 2 RESOURCE_LOCK prover TIMEOUT 1800)
 endforeach()
