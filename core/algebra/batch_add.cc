@@ -10,6 +10,14 @@ F Signed(const F& y, bool negate) {
   return negate ? -y : y;
 }
 
+/// Asks for the operands, which lie anywhere in memory.
+template <class F>
+void Prefetch(const PointAddition<F>& addition) {
+  for (const AffinePoint<F>* p : {addition.left, addition.right}) {
+    for (size_t byte = 0; byte < sizeof *p; byte += 64) __builtin_prefetch(reinterpret_cast<const char*>(p) + byte);
+  }
+}
+
 }  // namespace
 
 template <class F>
@@ -32,8 +40,10 @@ typename ScalarBatchAdder<F>::Case ScalarBatchAdder<F>::Classify(const PointAddi
 
 template <class F>
 void ScalarBatchAdder<F>::RunBatch(std::span<const PointAddition<F>> additions) {
+  constexpr size_t kAhead = 12;
   F product = F::One();
   for (size_t i = 0; i < additions.size(); ++i) {
+    if (i + kAhead < additions.size()) Prefetch(additions[i + kAhead]);
     case_[i] = Classify(additions[i], denominator_[i]);
     prefix_[i] = product;
     product *= denominator_[i];

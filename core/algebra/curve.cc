@@ -122,11 +122,14 @@ G2 ScalarMul(const G2Affine& p, const Fr& k) { return ScalarMul(ToJacobian(p), k
 bool IsOnCurve(const G1Affine& p) { return OnCurve(p); }
 bool IsOnCurve(const G2Affine& p) { return OnCurve(p); }
 
-bool IsInSubgroup(const G1Affine& p) {
+G1Affine Phi(const G1Affine& p) {
   static const Fp kBeta = EndomorphismBeta();
-  G1 j = ToJacobian(p);
-  G1 square = MulSparse(MulSparse(j, kX), kX);
-  return -square == G1{j.x * kBeta, j.y, j.z};
+  return {p.x * kBeta, p.y};
+}
+
+bool IsInSubgroup(const G1Affine& p) {
+  G1 square = MulSparse(MulSparse(ToJacobian(p), kX), kX);
+  return -square == ToJacobian(Phi(p));
 }
 
 G2Affine Psi(const G2Affine& p) {

@@ -144,7 +144,9 @@ bool IsOnCurve(const G2Affine& p);
 /// psi(P) = x P in G2, where x is the curve's parameter.
 bool IsInSubgroup(const G1Affine& p);
 bool IsInSubgroup(const G2Affine& p);
-/// psi = twist^-1 Frobenius twist.
+/// phi(x, y) = (beta x, y), beta a cube root of unity: multiplication by -x^2 on G1.
+G1Affine Phi(const G1Affine& p);
+/// psi = twist^-1 Frobenius twist: multiplication by x on G2.
 G2Affine Psi(const G2Affine& p);
 
 /// A random point of the subgroup: the generator times a random scalar.

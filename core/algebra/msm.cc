@@ -5,6 +5,7 @@
 #include "core/algebra/msm_buckets.h"
 #include "core/algebra/msm_plan.h"
 #include "core/algebra/naf.h"
+#include "core/algebra/points_ifma.h"
 #include "core/base/check.h"
 
 namespace cuzk::algebra {
@@ -240,6 +241,31 @@ G1 Msm(std::span<const G1Affine> bases, const ClassedScalars& scalars, ThreadPoo
 }
 G2 Msm(std::span<const G2Affine> bases, const ClassedScalars& scalars, ThreadPool& pool, Arithmetic arithmetic) {
   return ClassedMsm(bases, scalars, pool, arithmetic);
+}
+
+void ScalarMulEach(std::span<const G1Affine> points, std::span<const std::array<uint64_t, 2>> k,
+                   std::span<G1Affine> out, Arithmetic arithmetic) {
+  CUZK_CHECK(points.size() == k.size() && points.size() == out.size());
+  std::vector<G1> products(points.size());
+  for (size_t i = 0; i < points.size(); i += 8) {
+    const size_t count = std::min<size_t>(8, points.size() - i);
+    if (arithmetic != Arithmetic::kIfma || count < 3) {
+      for (size_t j = i; j < i + count; ++j) products[j] = ScalarMul(ToJacobian(points[j]), k[j]);
+      continue;
+    }
+    EightPoints<Fp> eight;
+    uint64_t factors[8][2];
+    for (size_t j = 0; j < 8; ++j) {
+      const size_t at = i + std::min(j, count - 1);
+      // In a lane infinity would stay (0, 0, 1), so another point stands for it.
+      eight.point[j] = points[at].IsInfinity() ? G1Generator() : points[at];
+      factors[j][0] = k[at][0], factors[j][1] = k[at][1];
+    }
+    G1 results[8];
+    IfmaScalarMulEight(eight, factors, results);
+    for (size_t j = 0; j < count; ++j) products[i + j] = points[i + j].IsInfinity() ? G1::Infinity() : results[j];
+  }
+  BatchToAffine(products, out);
 }
 
 uint64_t MsmScratchBytes(uint64_t terms, size_t point_bytes, size_t threads) {

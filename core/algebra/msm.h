@@ -3,9 +3,10 @@
 // coordinates, many independent additions sharing one inversion.
 //
 // Points are in Montgomery memory form and may be infinity, repeated or opposite. A scalar k above r/2 acts as k - r,
-// which is the same for points of the subgroup. Memory besides the arguments: about 40 bytes a term for prepared scalars, and per thread of the
-// pool one set of buckets and scratch, bounded by MsmScratchBytes.
+// which is the same for points of the subgroup. Memory besides the arguments is bounded by MsmScratchBytes: long sums
+// are computed in pieces of 2^20 terms, and each thread of the pool has one set of buckets.
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -33,6 +34,11 @@ G1 Msm(std::span<const G1Affine> bases, const ClassedScalars& scalars, ThreadPoo
        Arithmetic arithmetic = Arithmetic::kScalar);
 G2 Msm(std::span<const G2Affine> bases, const ClassedScalars& scalars, ThreadPool& pool,
        Arithmetic arithmetic = Arithmetic::kScalar);
+
+/// out[i] = k[i] points[i], each by itself, for points of order r (or infinity) and 0 < k < 2^128, k as two limbs. Spans
+/// are equally long. For the weights of batched verification.
+void ScalarMulEach(std::span<const G1Affine> points, std::span<const std::array<uint64_t, 2>> k,
+                   std::span<G1Affine> out, Arithmetic arithmetic = Arithmetic::kScalar);
 
 /// Upper bound of what one Msm of `terms` terms allocates with `threads` threads, in bytes; for the memory budget.
 /// `point_bytes` is 96 or 192.

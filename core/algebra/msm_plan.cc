@@ -12,6 +12,8 @@ namespace {
 constexpr double kInversion = 10;
 /// Additions that gathering one segment of buckets takes as long as.
 constexpr double kGather = 5;
+/// Wider windows would need fewer additions, but their buckets leave the second-level cache.
+constexpr unsigned kWidest = 15;
 
 double TaskCost(const MsmPlan& plan, size_t terms) {
   using Pass = BucketPass<Fp>;
@@ -28,7 +30,7 @@ double TaskCost(const MsmPlan& plan, size_t terms) {
 MsmPlan MsmPlan::For(size_t terms, unsigned magnitude_bits, size_t threads, size_t point_bytes) {
   MsmPlan best{WindowShape::For(2, magnitude_bits), 1, 1};
   double best_cost = HUGE_VAL;
-  for (unsigned bits = 2; bits <= 17; ++bits) {
+  for (unsigned bits = 2; bits <= kWidest; ++bits) {
     const WindowShape shape = WindowShape::For(bits, magnitude_bits);
     for (unsigned group = 1; group <= shape.windows; ++group) {
       if (group > 1 && group * shape.Buckets() * point_bytes > kMsmBucketBytes / 4) break;

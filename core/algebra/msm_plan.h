@@ -22,8 +22,8 @@ struct MsmPlan {
 };
 
 /// Terms of one pass; longer MSMs are sums of passes, which bounds their memory.
-inline constexpr size_t kMsmSlab = size_t{1} << 21;
+inline constexpr size_t kMsmSlab = size_t{1} << 20;
 /// Buckets of one task, in bytes.
-inline constexpr size_t kMsmBucketBytes = size_t{8} << 20;
+inline constexpr size_t kMsmBucketBytes = size_t{4} << 20;
 
 }  // namespace cuzk::algebra

@@ -1,49 +1,31 @@
 #include "core/algebra/pairing.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "core/algebra/naf.h"
+#include "core/algebra/points_ifma.h"
 #include "core/base/check.h"
 
 namespace cuzk::algebra {
 namespace {
 
-/// The loop runs over |x|; the parameter x is its negative.
-constexpr uint64_t kX = 0xd201000000010000;
+/// Pairs from which eight lanes are quicker than one element at a time.
+constexpr size_t kLanesFrom = 4;
 
-using Line = PreparedG2::Line;
-
-/// The tangent at t, and t doubled: line through t in projective (homogeneous) coordinates (X/Z, Y/Z), after Costello,
-/// Lange and Naehrig (eprint 2009/615), section 5, for y^2 = x^3 + 4(1+u).
-struct Projective {
-  Fp2 x, y, z;
-};
-
-Fp2 Half(const Fp2& a) {
-  static constexpr Fp kHalf = Fp::FromU64(2).Inverse();
-  return a * kHalf;
-}
-
-Line DoubleStep(Projective& t) {
-  Fp2 a = Half(t.x * t.y), b = t.y.Square(), c = t.z.Square();
-  Fp2 e = (c.Double() + c).MulByNonResidue().Double().Double();  // 3 b' Z^2
-  Fp2 f = e.Double() + e, g = Half(b + f);
-  Fp2 h = (t.y + t.z).Square() - b - c;  // 2YZ
-  Fp2 i = e - b, j = t.x.Square(), ee = e.Square();
-  t = {a * (b - f), g.Square() - (ee.Double() + ee), b * h};
-  return {i, j.Double() + j, -h};
-}
-
-Line AddStep(Projective& t, const G2Affine& q) {
-  Fp2 theta = t.y - q.y * t.z, lambda = t.x - q.x * t.z;
-  Fp2 c = theta.Square(), d = lambda.Square(), e = lambda * d, f = t.z * c, g = t.x * d;
-  Fp2 h = e + f - g.Double();
-  t = {lambda * h, theta * (g - h) - e * t.y, t.z * e};
-  return {theta * q.x - lambda * q.y, -theta, lambda};
-}
-
-/// Product with the line's value at p: c0 + (c1 x_P) v + (c4 y_P) v w.
-Fp12 MulByLine(const Fp12& f, const Line& line, const G1Affine& p) {
-  return f.MulBy014(line.c0, line.c1 * p.x, line.c4 * p.y);
+/// The product of Miller's loops over finite pairs, not conjugated.
+Fp12 MillerLoopOnLanes(std::span<const G1Affine> p, std::span<const G2Affine> q) {
+  const size_t groups = (p.size() + 7) / 8;
+  std::vector<EightPoints<Fp>> p_groups(groups);
+  std::vector<EightPoints<Fp2>> q_groups(groups);
+  for (size_t i = 0; i < 8 * groups; ++i) {
+    p_groups[i / 8].point[i % 8] = p[std::min(i, p.size() - 1)];
+    q_groups[i / 8].point[i % 8] = q[std::min(i, p.size() - 1)];
+  }
+  Fp12 lanes[8];
+  IfmaMillerLoop(p_groups.data(), q_groups.data(), p.size(), lanes);
+  for (size_t i = 1; i < 8; ++i) lanes[0] *= lanes[i];
+  return lanes[0];
 }
 
 /// The p-th power, coefficient by coefficient: conjugates times powers of (1+u)^((p-1)/6).
@@ -75,7 +57,7 @@ Fp12 PowX(const Fp12& f) {
   Fp12 r = f;
   for (int i = 62; i >= 0; --i) {
     r = r.CyclotomicSquare();
-    if (kX >> i & 1) r *= f;
+    if (kMillerX >> i & 1) r *= f;
   }
   return r.Conjugate();
 }
@@ -84,11 +66,11 @@ Fp12 PowX(const Fp12& f) {
 
 PreparedG2::PreparedG2(const G2Affine& q) : infinity_(q.IsInfinity()) {
   if (infinity_) return;
-  Projective t{q.x, q.y, Fp2::One()};
+  MillerPoint<Fp> t{q.x, q.y, Fp2::One()};
   size_t count = 0;
   for (int i = 62; i >= 0; --i) {
-    lines_[count++] = DoubleStep(t);
-    if (kX >> i & 1) lines_[count++] = AddStep(t, q);
+    lines_[count++] = MillerDouble(t);
+    if (kMillerX >> i & 1) lines_[count++] = MillerAdd(t, q);
   }
   CUZK_CHECK(count == kLines);
 }
@@ -105,13 +87,23 @@ Fp12 MillerLoop(std::span<const PreparedPair> pairs) {
   for (int i = 62; i >= 0; --i) {
     if (i != 62) f = f.Square();
     multiply();
-    if (kX >> i & 1) multiply();
+    if (kMillerX >> i & 1) multiply();
   }
   return f.Conjugate();  // x is negative
 }
 
-Fp12 MillerLoop(std::span<const G1Affine> p, std::span<const G2Affine> q) {
+Fp12 MillerLoop(std::span<const G1Affine> p, std::span<const G2Affine> q, Arithmetic arithmetic) {
   CUZK_CHECK(p.size() == q.size());
+  if (arithmetic == Arithmetic::kIfma && p.size() >= kLanesFrom) {
+    std::vector<G1Affine> finite_p;
+    std::vector<G2Affine> finite_q;
+    for (size_t i = 0; i < p.size(); ++i) {
+      if (p[i].IsInfinity() || q[i].IsInfinity()) continue;
+      finite_p.push_back(p[i]);
+      finite_q.push_back(q[i]);
+    }
+    return finite_p.empty() ? Fp12::One() : MillerLoopOnLanes(finite_p, finite_q).Conjugate();
+  }
   std::vector<PreparedG2> prepared(q.begin(), q.end());
   std::vector<PreparedPair> pairs;
   for (size_t i = 0; i < p.size(); ++i) pairs.push_back({p[i], &prepared[i]});
@@ -133,11 +125,17 @@ Gt FinalExponentiation(const Fp12& f) {
 Gt Pairing(const G1Affine& p, const G2Affine& q) { return FinalExponentiation(MillerLoop({&p, 1}, {&q, 1})); }
 
 Gt Pow(const Gt& g, const Fr& k) {
-  Fr::Canonical e = k.ToCanonical();
+  const std::vector<int8_t> digits = NafDigits(k.ToCanonical());
+  std::array<Gt, 8> odd{g};
+  const Gt square = g.CyclotomicSquare();
+  for (size_t i = 1; i < odd.size(); ++i) odd[i] = odd[i - 1] * square;
+  size_t length = digits.size();
+  while (length > 0 && digits[length - 1] == 0) --length;
   Gt r = Gt::One();
-  for (size_t i = 256; i-- > 0;) {
+  for (size_t i = length; i-- > 0;) {
     r = r.CyclotomicSquare();
-    if (e[i / 64] >> (i % 64) & 1) r *= g;
+    if (digits[i] > 0) r *= odd[digits[i] / 2];
+    if (digits[i] < 0) r *= odd[-digits[i] / 2].Conjugate();
   }
   return r;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 
+#include "core/algebra/points_ifma.h"
 #include "core/base/check.h"
 
 namespace cuzk::algebra {
@@ -122,6 +123,50 @@ StatusOr<AffinePoint<F>> ReadListed(ByteSpan bytes, const ReadOptions& options) 
   return p;
 }
 
+/// Canonical words of one finite point with clean flags; false for anything else.
+template <class F>
+bool LoadWords(const uint8_t* bytes, AffinePoint<F>& out) {
+  constexpr size_t kParts = 2 * sizeof(F) / kFpBytes;
+  if ((bytes[0] & kFlags) != 0) return false;
+  Fp* part = reinterpret_cast<Fp*>(&out);
+  for (size_t k = 0; k < kParts; ++k) {
+    Fp::Canonical value;
+    for (size_t i = 0; i < 6; ++i) value[i] = LoadBe<uint64_t>(bytes + kFpBytes * k + 8 * (5 - i));
+    if (!Fp::IsCanonical(value)) return false;
+    // Serialised order is c1 first, order in memory c0 first.
+    Fp& to = part[kParts == 2 ? k : k ^ 1];
+    for (size_t i = 0; i < 6; ++i) to.limb[i] = value[i];
+  }
+  return true;
+}
+
+/// Eight points on lanes. False if any is not a plain good point; then nothing is said about which or why.
+template <class F>
+bool ReadEight(ByteSpan bytes, std::span<AffinePoint<F>, 8> out, PointCheck check) {
+  EightPoints<F> points;
+  for (size_t i = 0; i < 8; ++i) {
+    if (!LoadWords(bytes.data() + 2 * sizeof(F) * i, points.point[i])) return false;
+  }
+  if (IfmaImportEight(points) != 0xff) return false;
+  for (const AffinePoint<F>& p : points.point) {
+    if (p.x.IsZero()) return false;
+  }
+  if (check == PointCheck::kFull) {
+    EightPoints<F> image;
+    int times = 0;
+    if constexpr (std::is_same_v<F, Fp>) {
+      times = 2;
+      for (size_t i = 0; i < 8; ++i) image.point[i] = Phi(points.point[i]);
+    } else {
+      times = 1;
+      for (size_t i = 0; i < 8; ++i) image.point[i] = Psi(points.point[i]);
+    }
+    if (IfmaIsNegatedMultiple(points, image, times).yes != 0xff) return false;
+  }
+  std::copy(std::begin(points.point), std::end(points.point), out.begin());
+  return true;
+}
+
 template <class F>
 Status ReadPoints(ByteSpan bytes, std::span<AffinePoint<F>> out, const ReadOptions& options, ThreadPool& pool) {
   constexpr size_t kSize = 2 * sizeof(F), kNone = std::numeric_limits<size_t>::max();
@@ -129,6 +174,11 @@ Status ReadPoints(ByteSpan bytes, std::span<AffinePoint<F>> out, const ReadOptio
   std::atomic<size_t> first_bad{kNone};
   pool.ParallelFor(out.size(), 256, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end && i < first_bad.load(std::memory_order_relaxed); ++i) {
+      if (options.arithmetic == Arithmetic::kIfma && end - i >= 8 &&
+          ReadEight<F>(bytes.subspan(i * kSize, 8 * kSize), out.subspan(i).template first<8>(), options.check)) {
+        i += 7;
+        continue;
+      }
       auto p = ReadListed<F>(bytes.subspan(i * kSize, kSize), options);
       if (p.ok()) {
         out[i] = *p;

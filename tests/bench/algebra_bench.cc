@@ -218,17 +218,22 @@ void Decompress(benchmark::State& state) {
 }
 BENCHMARK(Decompress)->Name("DecompressProof")->Unit(benchmark::kMicrosecond);
 
-void MillerLoops(benchmark::State& state) {
+void MillerLoops(benchmark::State& state, Arithmetic arithmetic) {
+  if (Lacks(state, arithmetic)) return;
   const size_t n = static_cast<size_t>(state.range(0));
   std::span<const G1Affine> p = std::span(Bases<Fp>::Of(n).points).first(n);
   std::span<const G2Affine> q = std::span(Bases<Fp2>::Of(n).points).first(n);
   Fp12 f;
-  for (auto _ : state) f = MillerLoop(p, q);
+  for (auto _ : state) f = MillerLoop(p, q, arithmetic);
   Fr sum = Fr::Zero();
   for (size_t i = 0; i < n; ++i) sum += Bases<Fp>::Of(n).logarithms[i] * Bases<Fp2>::Of(n).logarithms[i];
   if (!(FinalExponentiation(f) == Pow(Pairing(G1Generator(), G2Generator()), sum))) state.SkipWithError("wrong product");
 }
-BENCHMARK(MillerLoops)->Arg(1)->Arg(3)->Arg(8)->Arg(12)->ArgName("pairs")->Unit(benchmark::kMicrosecond);
+void Pairs(benchmark::internal::Benchmark* b) {
+  b->Arg(1)->Arg(3)->Arg(8)->Arg(12)->ArgName("pairs")->Unit(benchmark::kMicrosecond);
+}
+BENCHMARK_CAPTURE(MillerLoops, scalar, Arithmetic::kScalar)->Apply(Pairs);
+BENCHMARK_CAPTURE(MillerLoops, ifma, Arithmetic::kIfma)->Apply(Pairs);
 
 void FinalExponentiations(benchmark::State& state) {
   const Fp12 f = MillerLoop({&G1Generator(), 1}, {&G2Generator(), 1});

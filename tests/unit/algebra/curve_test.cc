@@ -200,6 +200,11 @@ TYPED_TEST(Curve, EquationIsChecked) {
   EXPECT_TRUE(IsOnCurve(AffinePoint<TypeParam>::Infinity()));
 }
 
+TEST(G1, PhiIsMultiplicationByMinusTheParameterSquared) {
+  Fr x = Fr::FromU64(0xd201000000010000);
+  for (const auto& p : SamplePoints<Fp>(12, 7)) EXPECT_TRUE(ToJacobian(Phi(p)) == ScalarMul(p, -(x * x)));
+}
+
 TEST(G2, PsiIsMultiplicationByTheParameter) {
   // x = -0xd201000000010000 modulo r, and psi acts on the subgroup as its multiple.
   Fr x = -Fr::FromU64(0xd201000000010000);

@@ -39,14 +39,21 @@ TEST_P(NttTest, AllZeroAndAllMinusOne) {
   EXPECT_TRUE(std::all_of(x.begin() + 1, x.end(), [](const Fr& e) { return e.IsZero(); }));
 }
 
-TEST_P(NttTest, QuotientPointsOfAnyLength) {
+TEST_P(NttTest, PointByPointOfAnyLength) {
   ThreadPool pool(2);
-  const QuotientScales scales{Fr::FromU64(12345).Inverse(), -Fr::FromU64(7).Inverse()};
+  const Fr scale = Fr::FromU64(12345).Inverse();
   for (size_t n : {0, 1, 7, 8, 9, 1024, 3001}) {
-    std::vector<Fr> a = NttElements(n, 1), b = NttElements(n, 2), c = NttElements(n, 3), expected;
-    for (size_t i = 0; i < n; ++i) expected.push_back((a[i] * b[i] - c[i] * scales.scale_c) * scales.scale);
-    QuotientPoints(a, b, c, scales, GetParam(), pool);
-    EXPECT_EQ(a, expected) << n;
+    std::vector<Fr> a = NttElements(n, 1), b = NttElements(n, 2), products, differences;
+    for (size_t i = 0; i < n; ++i) {
+      products.push_back(a[i] * b[i]);
+      differences.push_back((a[i] - b[i]) * scale);
+    }
+    std::vector<Fr> x = a;
+    MultiplyPoints(x, b, GetParam(), pool);
+    EXPECT_EQ(x, products) << n;
+    x = a;
+    SubtractAndScale(x, b, scale, GetParam(), pool);
+    EXPECT_EQ(x, differences) << n;
   }
 }
 

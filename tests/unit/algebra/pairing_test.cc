@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/algebra/arithmetics.h"
 #include "tests/unit/algebra/field_laws.h"
 #include "tests/unit/algebra/group_laws.h"
 
@@ -105,10 +106,16 @@ TEST(Pairing, InfinityGivesOne) {
   EXPECT_TRUE(Pairing(G1Affine::Infinity(), G2Generator()).IsOne());
   EXPECT_TRUE(Pairing(G1Generator(), G2Affine::Infinity()).IsOne());
   EXPECT_TRUE(FinalExponentiation(MillerLoop(std::span<const PreparedPair>())).IsOne());
+  const std::vector<G1Affine> p(5, G1Affine::Infinity());
+  const std::vector<G2Affine> q(5, G2Generator());
+  for (Arithmetic arithmetic : TestedArithmetics()) {
+    EXPECT_TRUE(FinalExponentiation(MillerLoop(p, q, arithmetic)).IsOne());
+    EXPECT_TRUE(FinalExponentiation(MillerLoop({}, {}, arithmetic)).IsOne());
+  }
 }
 
 TEST(Pairing, ProductsShareALoop) {
-  for (size_t n : {1u, 2u, 3u, 9u, 13u}) {
+  for (size_t n : {1u, 2u, 3u, 4u, 5u, 8u, 9u, 10u, 25u}) {
     auto p = SamplePoints<Fp>(n, 35);  // infinity is the first
     auto q = SamplePoints<Fp2>(n, 36);
     p.resize(n), q.resize(n);
@@ -120,7 +127,9 @@ TEST(Pairing, ProductsShareALoop) {
       expected *= Pairing(p[i], q[i]);
       pairs.push_back({p[i], &prepared[i]});
     }
-    EXPECT_EQ(FinalExponentiation(MillerLoop(p, q)), expected);
+    for (Arithmetic arithmetic : TestedArithmetics()) {
+      EXPECT_EQ(FinalExponentiation(MillerLoop(p, q, arithmetic)), expected) << n << ArithmeticName(arithmetic);
+    }
     EXPECT_EQ(FinalExponentiation(MillerLoop(pairs)), expected);
   }
 }
