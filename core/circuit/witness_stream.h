@@ -1,0 +1,39 @@
+#pragma once
+// Witnesses that need not be held: written stretch by stretch and shown to a sink, or only hashed.
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/circuit/circuit.h"
+
+namespace cuzk::circuit {
+
+/// Shown a stretch at a time, in order: the head, groups of blocks, and last the input rows. What a view shows is valid
+/// during the call only. Called from the thread that streams.
+using WitnessSink = std::function<void(const r1cs::WitnessView&)>;
+
+/// Writes the witness in stretches of at most `stretch_bytes`, but at least one block (36 MB of a 32 GiB PoRep, 7 MB of a
+/// WindowPoSt sector, in the narrow layout). Errors as WriteWitness; the sink has then seen only what came before.
+Status StreamWitness(const CircuitSpec& spec, const r1cs::Shape& shape, r1cs::Layout layout,
+                     const PartitionInputs& inputs, uint64_t stretch_bytes, const WitnessSink& sink, ThreadPool& pool);
+
+/// BLAKE2s-256 over canonical 32-byte little-endian elements: of the whole vector, and of each chunk.
+struct VectorDigest {
+  uint64_t length = 0;
+  Bytes32 blake2s{};
+  std::vector<Bytes32> chunks;
+};
+struct WitnessDigest {
+  std::vector<Fr> inputs;  ///< themselves, ONE first
+  VectorDigest inputs_digest, aux;
+  std::array<VectorDigest, r1cs::kMatrixCount> rows;  ///< a, b, c, input rows included
+};
+
+/// Streams the witness in the narrow layout and hashes it, in chunks of `chunk_elements`; about 200 MB besides the shape.
+/// Progress counts rows.
+StatusOr<WitnessDigest> DigestWitness(const CircuitSpec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs,
+                                      uint64_t chunk_elements, const Progress& progress, ThreadPool& pool);
+
+}  // namespace cuzk::circuit
