@@ -149,36 +149,34 @@ void ReverseOrder(std::span<Fr> values, ThreadPool& pool) {
   });
 }
 
-void QuotientPoints(std::span<Fr> a, std::span<const Fr> b, std::span<const Fr> c, const QuotientScales& scales,
-                    Arithmetic arithmetic, ThreadPool& pool) {
-  CUZK_CHECK(b.size() == a.size() && c.size() == a.size());
-  NttFactor factor_c = Limbs52Of(scales.scale_c);
-  // The lanes' first reduction divides by 2^260 what memory form wants divided by 2^256.
-  Fr lifted = scales.scale;
-  for (int i = 0; i < 4; ++i) lifted = lifted.Double();
-  NttFactor factor = MakeNttFactor(lifted, Arithmetic::kIfma);
+void MultiplyPoints(std::span<Fr> a, std::span<const Fr> b, Arithmetic arithmetic, ThreadPool& pool) {
+  CUZK_CHECK(b.size() == a.size());
   pool.ParallelFor(a.size(), 1024, [&](size_t begin, size_t end) {
     size_t i = begin;
-    if (arithmetic == Arithmetic::kIfma) {
-      IfmaQuotientPoints(&a[i], &b[i], &c[i], end - begin, factor_c, factor);
-      i += (end - begin) / kNttLanes * kNttLanes;
-    }
-    for (; i < end; ++i) a[i] = (a[i] * b[i] - c[i] * scales.scale_c) * scales.scale;
+    if (arithmetic == Arithmetic::kIfma) i += IfmaMultiplyPoints(&a[i], &b[i], end - begin);
+    for (; i < end; ++i) a[i] *= b[i];
+  });
+}
+
+void SubtractAndScale(std::span<Fr> a, std::span<const Fr> b, const Fr& scale, Arithmetic arithmetic, ThreadPool& pool) {
+  CUZK_CHECK(b.size() == a.size());
+  NttFactor factor = MakeNttFactor(scale, arithmetic);
+  pool.ParallelFor(a.size(), 1024, [&](size_t begin, size_t end) {
+    size_t i = begin;
+    if (arithmetic == Arithmetic::kIfma) i += IfmaSubtractAndScale(&a[i], &b[i], end - begin, factor);
+    for (; i < end; ++i) a[i] = (a[i] - b[i]) * scale;
   });
 }
 
 void Quotient(std::span<Fr> a, std::span<Fr> b, std::span<Fr> c, const Domain& domain, ThreadPool& pool) {
-  const DomainTables& tables = domain.tables();
-  for (std::span<Fr> x : {a, b, c}) {
-    Run(true, x, domain, tables.inverse, Scale::kNone, pool);  // n times the coefficients
-    ReverseOrder(x, pool);
-    Run(true, x, domain, tables.coset_forward, Scale::kNone, pool);
+  for (std::span<Fr> x : {a, b}) {
+    InverseNtt(x, domain, pool);
+    CosetNttToReversed(x, domain, pool);
   }
-  // a and b are n times too large, so a b is n^2 times, c n times; the last transform adds one n more.
-  const Fr& d = tables.size_inverse;
-  QuotientScales scales{Fr::FromU64(domain.size()), domain.CosetVanishingInverse() * d * d * d};
-  QuotientPoints(a, b, c, scales, tables.arithmetic, pool);
-  Run(false, a, domain, tables.coset_inverse, Scale::kNone, pool);
+  MultiplyPoints(a, b, domain.arithmetic(), pool);
+  InverseCosetNttFromReversed(a, domain, pool);
+  InverseNtt(c, domain, pool);
+  SubtractAndScale(a, c, domain.CosetVanishingInverse(), domain.arithmetic(), pool);
 }
 
 Fr NaiveEvaluate(std::span<const Fr> coefficients, const Fr& x) {

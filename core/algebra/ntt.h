@@ -74,18 +74,16 @@ void InverseCosetNttFromReversed(std::span<Fr> values, const Domain& domain, Thr
 /// Exchanges natural and reversed order; the length is a power of two.
 void ReverseOrder(std::span<Fr> values, ThreadPool& pool);
 
-/// The quotient polynomial of Groth16: from the row evaluations a, b, c on the domain (natural order, n elements each, zero
-/// padded) to the n coefficients of h = (a*b - c) / (X^n - 1) in natural order, left in `a`; b and c are overwritten. The
-/// last coefficient is zero if and only if every row is satisfied. The factors 1/n and 1/(g^n - 1) and the point-wise
-/// a*b - c share passes with the transforms; cosets are visited in reversed order.
-void Quotient(std::span<Fr> a, std::span<Fr> b, std::span<Fr> c, const Domain& domain, ThreadPool& pool);
+/// Point by point, for any length: a[i] *= b[i].
+void MultiplyPoints(std::span<Fr> a, std::span<const Fr> b, Arithmetic arithmetic, ThreadPool& pool);
+/// a[i] = (a[i] - b[i]) scale.
+void SubtractAndScale(std::span<Fr> a, std::span<const Fr> b, const Fr& scale, Arithmetic arithmetic, ThreadPool& pool);
 
-/// The point-wise part of it alone: a[i] = (a[i] b[i] - scale_c c[i]) scale, for any length.
-struct QuotientScales {
-  Fr scale_c, scale;
-};
-void QuotientPoints(std::span<Fr> a, std::span<const Fr> b, std::span<const Fr> c, const QuotientScales& scales,
-                    Arithmetic arithmetic, ThreadPool& pool);
+/// The quotient polynomial of Groth16: from the row evaluations a, b, c on the domain (natural order, n elements each, zero
+/// padded) to the n coefficients of h = (a b - c) / (X^n - 1) in natural order, left in `a`; b and c are overwritten. The
+/// last coefficient is zero if and only if every row is satisfied. Six transforms: on the coset the divisor is the constant
+/// g^n - 1, so that c need not go there: h = (the coefficients of a b there, less those of c) / (g^n - 1).
+void Quotient(std::span<Fr> a, std::span<Fr> b, std::span<Fr> c, const Domain& domain, ThreadPool& pool);
 
 /// sum_j coefficients[j] x^j by Horner's rule; the reference that tests compare with.
 Fr NaiveEvaluate(std::span<const Fr> coefficients, const Fr& x);

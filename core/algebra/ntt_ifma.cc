@@ -49,18 +49,25 @@ struct FrVector {
 void IfmaToReversed(const NttTransform& t, ThreadPool& pool) { TransformToReversed<FrVector>(t, pool); }
 void IfmaFromReversed(const NttTransform& t, ThreadPool& pool) { TransformFromReversed<FrVector>(t, pool); }
 
-void IfmaQuotientPoints(Fr* a, const Fr* b, const Fr* c, size_t n, const NttFactor& scale_c, const NttFactor& scale) {
-  for (size_t i = 0; i + kNttLanes <= n; i += kNttLanes) {
-    // a b + (r - c) scale_c: both are multiples of 2^512 in memory form, and share one reduction. The second is not
-    // negative since c is reduced.
-    FrWide minus_c = Carried(Sub(AddConstant(FrWide{}, kFrMultiple<1>), LoadFr(c + i, 1)));
-    Long<5> ab = LongProduct(LoadFr(a + i, 1), LaneFactor<5>{LoadFr(b + i, 1)});
-    Long<5> cs = LongProduct(minus_c, BroadcastFactor{scale_c.word});
-#pragma GCC unroll 16
-    for (size_t k = 0; k < 10; ++k) ab.limb[k] = _mm512_add_epi64(ab.limb[k], cs.limb[k]);
-    FrWide difference = Carried(MontgomeryReduce<FrLaneParams>(ab));
+size_t IfmaMultiplyPoints(Fr* a, const Fr* b, size_t n) {
+  size_t i = 0;
+  for (; i + kNttLanes <= n; i += kNttLanes) {
+    // Products divide by 2^260 where memory form wants 2^256: 2^4 more, below 17 r.
+    FrWide product = MontgomeryProduct<FrLaneParams>(LoadFr(a + i, 1), LaneFactor<5>{LoadFr(b + i, 1)});
+#pragma GCC unroll 8
+    for (size_t k = 0; k < 5; ++k) product.limb[k] = _mm512_slli_epi64(product.limb[k], 4);
+    StoreFr(Reduced(BelowTwice(product)), a + i, 1);
+  }
+  return i;
+}
+
+size_t IfmaSubtractAndScale(Fr* a, const Fr* b, size_t n, const NttFactor& scale) {
+  size_t i = 0;
+  for (; i + kNttLanes <= n; i += kNttLanes) {
+    FrWide difference = Carried(AddConstant(Sub(LoadFr(a + i, 1), LoadFr(b + i, 1)), kFrMultiple<1>));
     StoreFr(Reduced(Carried(MontgomeryProduct<FrLaneParams>(difference, BroadcastFactor{scale.word}))), a + i, 1);
   }
+  return i;
 }
 
 }  // namespace cuzk::algebra

@@ -208,8 +208,8 @@ void ScalarFromReversed(const NttTransform& t, ThreadPool& pool);
 void IfmaToReversed(const NttTransform& t, ThreadPool& pool);
 void IfmaFromReversed(const NttTransform& t, ThreadPool& pool);
 
-/// a[i] = (a[i] b[i] - c[i] s) t / 2^4 for whole groups of eight among the n; scale_c is s in memory form, scale is t
-/// in factor form, both in limbs of 52 bits.
-void IfmaQuotientPoints(Fr* a, const Fr* b, const Fr* c, size_t n, const NttFactor& scale_c, const NttFactor& scale);
+// MultiplyPoints and SubtractAndScale of the whole groups of eight among n elements; they return how many those are.
+size_t IfmaMultiplyPoints(Fr* a, const Fr* b, size_t n);
+size_t IfmaSubtractAndScale(Fr* a, const Fr* b, size_t n, const NttFactor& scale);
 
 }  // namespace cuzk::algebra

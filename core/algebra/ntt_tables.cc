@@ -67,17 +67,13 @@ Fr NttFactorForm(const Fr& x, Arithmetic arithmetic) {
   return arithmetic == Arithmetic::kIfma ? x.Double().Double().Double().Double() : x;
 }
 
-NttFactor Limbs52Of(const Fr& x) {
-  const uint64_t* w = x.limb;
+NttFactor MakeNttFactor(const Fr& x, Arithmetic arithmetic) {
+  Fr form = NttFactorForm(x, arithmetic);
+  const uint64_t* w = form.limb;
+  if (arithmetic != Arithmetic::kIfma) return {{w[0], w[1], w[2], w[3], 0}};
   constexpr uint64_t kMask = (uint64_t{1} << 52) - 1;
   return {{w[0] & kMask, (w[0] >> 52 | w[1] << 12) & kMask, (w[1] >> 40 | w[2] << 24) & kMask,
            (w[2] >> 28 | w[3] << 36) & kMask, w[3] >> 16}};
-}
-
-NttFactor MakeNttFactor(const Fr& x, Arithmetic arithmetic) {
-  Fr form = NttFactorForm(x, arithmetic);
-  if (arithmetic == Arithmetic::kIfma) return Limbs52Of(form);
-  return {{form.limb[0], form.limb[1], form.limb[2], form.limb[3], 0}};
 }
 
 Domain::Domain(unsigned log2_size, Arithmetic arithmetic) {

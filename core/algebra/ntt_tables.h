@@ -17,8 +17,6 @@ struct NttFactor {
   uint64_t word[5];
 };
 NttFactor MakeNttFactor(const Fr& x, Arithmetic arithmetic);
-/// The words of x, as they are, in limbs of 52 bits.
-NttFactor Limbs52Of(const Fr& x);
 /// x in the form in which `arithmetic` multiplies by it, still in four words: x itself, or x * 2^260 mod r.
 Fr NttFactorForm(const Fr& x, Arithmetic arithmetic);
 

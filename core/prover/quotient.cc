@@ -37,17 +37,12 @@ StatusOr<memory::Array<Fr>> QuotientOf(const r1cs::Witness& witness, const algeb
     InverseNtt(values, domain, pool);
     CosetNttToReversed(values, domain, pool);
   }
-  const Fr z_inverse = domain.CosetVanishingInverse();
-  pool.ParallelFor(domain.size(), 4096, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) h[i] *= other[i];
-  });
+  MultiplyPoints(h.span(), other.span(), domain.arithmetic(), pool);
   CUZK_RETURN_IF_ERROR(Stopped(stop));
   InverseCosetNttFromReversed(h.span(), domain, pool);
   Expand(witness, Matrix::kC, other.span(), pool);
   InverseNtt(other.span(), domain, pool);
-  pool.ParallelFor(domain.size(), 4096, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) h[i] = (h[i] - other[i]) * z_inverse;
-  });
+  SubtractAndScale(h.span(), other.span(), domain.CosetVanishingInverse(), domain.arithmetic(), pool);
   CUZK_RETURN_IF_ERROR(Stopped(stop));
   return h;
 }
