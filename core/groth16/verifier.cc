@@ -32,22 +32,25 @@ Coefficient RandomCoefficient() {
 }
 
 /// prod_j ML(z_j A_j, B_j), all in one Miller loop.
-Fp12 WeightedLoop(std::span<const Statement> statements, std::span<const Coefficient> z) {
-  std::vector<G1> a(statements.size());
-  std::vector<G1Affine> a_affine(statements.size());
+Fp12 WeightedLoop(std::span<const Statement> statements, std::span<const Coefficient> z,
+                  algebra::Arithmetic arithmetic) {
+  std::vector<G1Affine> a(statements.size());
   std::vector<algebra::G2Affine> b(statements.size());
+  std::vector<std::array<uint64_t, 2>> weights(statements.size());
   for (size_t j = 0; j < statements.size(); ++j) {
-    a[j] = ScalarMul(algebra::ToJacobian(statements[j].proof.a), z[j].limbs);
+    a[j] = statements[j].proof.a;
     b[j] = statements[j].proof.b;
+    weights[j] = z[j].limbs;
   }
-  algebra::BatchToAffine(a, a_affine);
-  return algebra::MillerLoop(a_affine, b);
+  algebra::ScalarMulEach(a, weights, a, arithmetic);
+  return algebra::MillerLoop(a, b, arithmetic);
 }
 
 }  // namespace
 
-Verifier::Verifier(VerifyingKey key)
+Verifier::Verifier(VerifyingKey key, algebra::Arithmetic arithmetic)
     : key_(std::move(key)),
+      arithmetic_(arithmetic),
       gamma_(key_.gamma_g2),
       delta_(key_.delta_g2),
       alpha_beta_(algebra::Pairing(key_.alpha_g1, key_.beta_g2)) {}
@@ -61,7 +64,7 @@ Status Verifier::CheckInputs(const Statement& statement) const {
 StatusOr<bool> Verifier::Verify(const Statement& statement, ThreadPool& pool) const {
   CUZK_RETURN_IF_ERROR(CheckInputs(statement));
   const Proof& proof = statement.proof;
-  G1 inputs = algebra::Msm(std::span(key_.ic).subspan(1), statement.public_inputs, pool) + key_.ic[0];
+  G1 inputs = algebra::Msm(std::span(key_.ic).subspan(1), statement.public_inputs, pool, arithmetic_) + key_.ic[0];
   // e(A, B) e(-ic(x), gamma) e(-C, delta) = e(alpha, beta)
   const PreparedG2 b(proof.b);
   const std::array<PreparedPair, 3> pairs = {PreparedPair{proof.a, &b}, PreparedPair{-ToAffine(inputs), &gamma_},
@@ -88,11 +91,14 @@ bool Verifier::VerifyTogether(std::span<const Statement> statements, ThreadPool&
     for (size_t g = begin; g < end; ++g) {
       if (g < groups) {
         const size_t first = g * n / groups, size = (g + 1) * n / groups - first;
-        loops[g] = WeightedLoop(statements.subspan(first, size), std::span<const Coefficient>(z).subspan(first, size));
+        loops[g] = WeightedLoop(statements.subspan(first, size), std::span<const Coefficient>(z).subspan(first, size),
+                                arithmetic_);
         continue;
       }
-      const std::array<PreparedPair, 2> pairs = {PreparedPair{-ToAffine(algebra::Msm(key_.ic, inputs, pool)), &gamma_},
-                                                 PreparedPair{-ToAffine(algebra::Msm(c, weights, pool)), &delta_}};
+      const G1 input_sum = algebra::Msm(key_.ic, inputs, pool, arithmetic_);
+      const G1 c_sum = algebra::Msm(c, weights, pool, arithmetic_);
+      const std::array<PreparedPair, 2> pairs = {PreparedPair{-ToAffine(input_sum), &gamma_},
+                                                 PreparedPair{-ToAffine(c_sum), &delta_}};
       loops[g] = algebra::MillerLoop(pairs);
     }
   });

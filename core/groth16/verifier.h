@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/algebra/cpu_arithmetic.h"
 #include "core/algebra/fr.h"
 #include "core/algebra/pairing.h"
 #include "core/base/status.h"
@@ -23,7 +24,8 @@ struct Statement {
 /// A key made ready for verification. Immutable; any number of threads.
 class Verifier {
  public:
-  explicit Verifier(VerifyingKey key);
+  /// `arithmetic` must be supported.
+  explicit Verifier(VerifyingKey key, algebra::Arithmetic arithmetic = algebra::BestArithmetic());
 
   const VerifyingKey& key() const { return key_; }
 
@@ -41,6 +43,7 @@ class Verifier {
   bool VerifyTogether(std::span<const Statement> statements, ThreadPool& pool) const;
 
   VerifyingKey key_;
+  algebra::Arithmetic arithmetic_;
   algebra::PreparedG2 gamma_, delta_;
   algebra::Gt alpha_beta_;  ///< e(alpha, beta)
 };
