@@ -138,6 +138,10 @@ class BucketPass {
     additions_.clear();
     for (size_t i = 0; i < touched_.size(); ++i) {
       AffinePoint<F>* bucket = &buckets_[touched_[i]];
+      if (bucket->IsInfinity()) {
+        *bucket = items_[i].negative() ? -*items_[i].point() : *items_[i].point();
+        continue;
+      }
       additions_.push_back({bucket, items_[i].point(), bucket, false, items_[i].negative()});
     }
     adder_->Run(additions_);
