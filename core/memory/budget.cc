@@ -60,10 +60,6 @@ Budget::Budget(BudgetOptions options) : options_(std::move(options)) { counters_
 Budget::~Budget() { CUZK_CHECK(counters_.used_bytes == 0); }
 
 bool Budget::Take(MemoryClass memory_class, uint64_t bytes, uint64_t* missing) {
-  if (options_.refuse && options_.refuse(memory_class, bytes)) {
-    *missing = bytes;
-    return false;
-  }
   std::lock_guard lock(mutex_);
   uint64_t available = options_.limit_bytes - counters_.used_bytes;
   if (bytes > available) {
@@ -91,7 +87,7 @@ void Budget::GiveBack(MemoryClass memory_class, uint64_t bytes) {
 
 StatusOr<Reservation> Budget::TryReserve(MemoryClass memory_class, uint64_t bytes) {
   uint64_t missing = 0;
-  bool possible = bytes <= options_.limit_bytes;
+  bool possible = bytes <= options_.limit_bytes && !(options_.refuse && options_.refuse(memory_class, bytes));
   if (possible) {
     if (Take(memory_class, bytes, &missing)) return Reservation(this, memory_class, bytes);
     Call(reclaimers_, missing);

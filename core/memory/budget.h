@@ -64,7 +64,7 @@ class Registration {
 
 struct BudgetOptions {
   uint64_t limit_bytes = 0;
-  /// A seam for tests: asked before every reservation; true refuses it as if memory were short.
+  /// A seam for tests: asked before every reservation; true refuses it as if it could never fit.
   std::function<bool(MemoryClass, uint64_t bytes)> refuse;
 };
 

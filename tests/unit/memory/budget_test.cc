@@ -108,10 +108,9 @@ TEST(Budget, TellsListenersOfEachChange) {
 TEST(Budget, SeamRefusesTheNthReservation) {
   int call = 0;
   Budget budget({.limit_bytes = 100, .refuse = [&](MemoryClass, uint64_t) { return call++ == 1; }});
-  auto first = budget.TryReserve(MemoryClass::kPinned, 1);
-  EXPECT_TRUE(first.ok());
-  // The second question is refused, the one after the reclaimers were asked is not.
   EXPECT_TRUE(budget.TryReserve(MemoryClass::kPinned, 1).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(budget.TryReserve(MemoryClass::kPinned, 1).status()));
+  EXPECT_TRUE(budget.Reserve(MemoryClass::kPinned, 1, {}).ok());
   EXPECT_EQ(call, 3);
 }
 

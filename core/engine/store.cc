@@ -1,0 +1,285 @@
+#include "core/engine/store.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "core/base/file.h"
+#include "core/engine/intake.h"
+
+namespace cuzk::engine {
+namespace {
+
+constexpr int kFormat = 1;
+constexpr const char* kSchema =
+    "CREATE TABLE IF NOT EXISTS jobs(row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, kind INTEGER NOT NULL,"
+    " priority INTEGER NOT NULL, digest BLOB NOT NULL, submitted INTEGER NOT NULL, deadline INTEGER,"
+    " state INTEGER NOT NULL, proof BLOB, error TEXT, timings BLOB, fetched INTEGER NOT NULL DEFAULT 0,"
+    " finished INTEGER NOT NULL DEFAULT 0)";
+constexpr std::string_view kSuffix = ".payload";
+
+}  // namespace
+
+/// A prepared statement; positions count from 1 for parameters, from 0 for columns.
+class JobStore::Statement {
+ public:
+  Statement(JobStore& store, const char* sql) : store_(store) {
+    prepared_ = sqlite3_prepare_v2(store.database_, sql, -1, &statement_, nullptr) == SQLITE_OK;
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  Statement& Bind(int64_t value) {
+    sqlite3_bind_int64(statement_, ++position_, value);
+    return *this;
+  }
+  Statement& Bind(const std::optional<int64_t>& value) {
+    if (value) return Bind(*value);
+    sqlite3_bind_null(statement_, ++position_);
+    return *this;
+  }
+  /// The bytes must live until the statement is destroyed.
+  Statement& BindText(std::string_view text) {
+    sqlite3_bind_text64(statement_, ++position_, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+    return *this;
+  }
+  Statement& BindBlob(ByteSpan bytes) {
+    sqlite3_bind_blob64(statement_, ++position_, bytes.data(), bytes.size(), SQLITE_STATIC);
+    return *this;
+  }
+  /// True with a row, false at the end.
+  StatusOr<bool> Step() {
+    int code = prepared_ ? sqlite3_step(statement_) : SQLITE_ERROR;
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    return store_.Error("statement");
+  }
+  Status Run() { return Step().status(); }
+
+  int64_t Int(int column) { return sqlite3_column_int64(statement_, column); }
+  bool IsNull(int column) { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+  std::string Bytes(int column) {
+    const void* data = sqlite3_column_blob(statement_, column);
+    int size = sqlite3_column_bytes(statement_, column);
+    return data == nullptr ? std::string() : std::string(static_cast<const char*>(data), static_cast<size_t>(size));
+  }
+
+ private:
+  JobStore& store_;
+  sqlite3_stmt* statement_ = nullptr;
+  bool prepared_ = false;
+  int position_ = 0;
+};
+
+Status JobStore::Error(std::string_view what) const {
+  std::string text = StrCat("job store: ", what, ": ", sqlite3_errmsg(database_));
+  switch (sqlite3_errcode(database_)) {
+    case SQLITE_FULL: return absl::ResourceExhaustedError(text);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return absl::DataLossError(text);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return absl::FailedPreconditionError(text);
+    default: return absl::InternalError(text);
+  }
+}
+
+Status JobStore::Execute(const char* sql) {
+  if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return Error(sql);
+  return absl::OkStatus();
+}
+
+StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) {
+  std::unique_ptr<JobStore> store(new JobStore(options));
+  std::error_code error;
+  std::filesystem::create_directories(options.directory, error);
+  if (error) return ErrnoStatus(error.value(), "create", options.directory);
+  std::filesystem::permissions(options.directory, std::filesystem::perms::owner_all, error);
+  std::filesystem::path lock = options.directory / "lock";
+  store->lock_file_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (store->lock_file_ < 0) return ErrnoStatus(errno, "open", lock);
+  if (flock(store->lock_file_, LOCK_EX | LOCK_NB) != 0) {
+    return absl::FailedPreconditionError(StrCat("another process uses the job store in ", options.directory.string()));
+  }
+  CUZK_RETURN_IF_ERROR(store->OpenDatabase());
+  CUZK_RETURN_IF_ERROR(store->DeleteOrphans());
+  return store;
+}
+
+Status JobStore::OpenDatabase() {
+  std::filesystem::path path = options_.directory / "jobs.sqlite";
+  int made = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);  // so that nobody else can read it
+  if (made < 0) return ErrnoStatus(errno, "open", path);
+  close(made);
+  if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
+    return Error("open");
+  }
+  CUZK_RETURN_IF_ERROR(Execute("PRAGMA journal_mode=WAL"));
+  CUZK_RETURN_IF_ERROR(Execute("PRAGMA synchronous=FULL"));
+  int64_t format;
+  {
+    Statement version(*this, "PRAGMA user_version");
+    CUZK_RETURN_IF_ERROR(version.Run());
+    format = version.Int(0);
+  }
+  if (format != 0 && format != kFormat) {
+    return absl::FailedPreconditionError(
+        StrCat("the job store ", path.string(), " has format ", format, "; this program writes ", kFormat));
+  }
+  CUZK_RETURN_IF_ERROR(Execute(kSchema));
+  return Execute(StrCat("PRAGMA user_version=", kFormat).c_str());
+}
+
+JobStore::~JobStore() {
+  if (database_ != nullptr) sqlite3_close(database_);
+  if (lock_file_ >= 0) close(lock_file_);
+}
+
+std::filesystem::path JobStore::PayloadPath(int64_t row) const {
+  return options_.directory / StrCat(row, kSuffix);
+}
+
+Status JobStore::DeleteOrphans() {
+  std::set<std::string> wanted;
+  Statement rows(*this, "SELECT row FROM jobs WHERE state=?");
+  rows.Bind(static_cast<int64_t>(JobState::kQueued));
+  for (;;) {
+    CUZK_ASSIGN_OR_RETURN(bool more, rows.Step());
+    if (!more) break;
+    wanted.insert(PayloadPath(rows.Int(0)).filename().string());
+  }
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(options_.directory, error)) {
+    std::string name = entry.path().filename().string();
+    // Also what AtomicFile left behind under a temporary name.
+    if (name.find(kSuffix) == name.npos) continue;
+    if (wanted.contains(name)) {
+      payload_bytes_ += std::filesystem::file_size(entry.path(), error);
+    } else {
+      std::filesystem::remove(entry.path(), error);
+    }
+  }
+  return error ? ErrnoStatus(error.value(), "read", options_.directory) : absl::OkStatus();
+}
+
+StatusOr<std::vector<StoredJob>> JobStore::Load() {
+  std::lock_guard lock(mutex_);
+  std::vector<StoredJob> jobs;
+  Statement rows(*this,
+                 "SELECT row,id,kind,priority,digest,submitted,deadline,state,proof,error,timings,fetched,finished "
+                 "FROM jobs ORDER BY row");
+  for (;;) {
+    CUZK_ASSIGN_OR_RETURN(bool more, rows.Step());
+    if (!more) return jobs;
+    StoredJob job{.row = rows.Int(0), .id = rows.Bytes(1)};
+    job.kind = static_cast<filecoin::Kind>(rows.Int(2));
+    job.priority = static_cast<Priority>(rows.Int(3));
+    std::string digest = rows.Bytes(4), timings = rows.Bytes(10);
+    std::memcpy(job.digest.data(), digest.data(), std::min(digest.size(), job.digest.size()));
+    std::memcpy(&job.timings, timings.data(), std::min(timings.size(), sizeof job.timings));
+    job.submitted_ms = rows.Int(5);
+    if (!rows.IsNull(6)) job.deadline_ms = rows.Int(6);
+    job.state = static_cast<JobState>(rows.Int(7));
+    job.proof = rows.Bytes(8);
+    job.error = rows.Bytes(9);
+    job.fetched = rows.Int(11) != 0;
+    job.finished_ms = rows.Int(12);
+    if (job.state == JobState::kQueued) {
+      auto vanilla = ReadPayload(job.row, job.digest);
+      if (vanilla.ok()) {
+        job.vanilla = *std::move(vanilla);
+      } else {
+        job.state = JobState::kFailed;
+        job.error = StrCat("the request was lost with the daemon: ", vanilla.status().message());
+      }
+    }
+    jobs.push_back(std::move(job));
+  }
+}
+
+StatusOr<filecoin::VanillaRequest> JobStore::ReadPayload(int64_t row, const Bytes32& digest) const {
+  CUZK_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(PayloadPath(row)));
+  CUZK_ASSIGN_OR_RETURN(filecoin::VanillaRequest request, ReadRequest(file.bytes()));
+  if (PayloadDigest(request) != digest) return absl::DataLossError("its payload is damaged");
+  return request;
+}
+
+Status JobStore::WritePayload(int64_t row, const filecoin::VanillaRequest& request) const {
+  return WriteFile(PayloadPath(row), AsBytes(WriteRequest(request)), 0600);
+}
+
+StatusOr<int64_t> JobStore::Accept(const StoredJob& job) {
+  std::lock_guard lock(mutex_);
+  uint64_t bytes = job.vanilla.payload_bytes();
+  if (payload_bytes_ + bytes > options_.max_payload_bytes) {
+    return absl::ResourceExhaustedError(StrCat("the job store holds ", payload_bytes_, " of at most ",
+                                               options_.max_payload_bytes, " bytes of requests"));
+  }
+  // The row is committed after its payload is on disk.
+  CUZK_RETURN_IF_ERROR(Execute("BEGIN"));
+  Status status;
+  int64_t row = 0;
+  {
+    Statement insert(*this, "INSERT INTO jobs(id,kind,priority,digest,submitted,deadline,state) VALUES(?,?,?,?,?,?,?)");
+    status = insert.BindText(job.id)
+                 .Bind(static_cast<int64_t>(job.kind))
+                 .Bind(static_cast<int64_t>(job.priority))
+                 .BindBlob(job.digest)
+                 .Bind(job.submitted_ms)
+                 .Bind(job.deadline_ms)
+                 .Bind(static_cast<int64_t>(JobState::kQueued))
+                 .Run();
+    row = sqlite3_last_insert_rowid(database_);
+  }
+  if (status.ok()) status = WritePayload(row, job.vanilla);
+  if (status.ok()) status = Execute("COMMIT");
+  if (!status.ok()) {
+    (void)Execute("ROLLBACK");
+    std::error_code ignored;
+    std::filesystem::remove(PayloadPath(row), ignored);
+    return status;
+  }
+  payload_bytes_ += bytes;
+  return row;
+}
+
+Status JobStore::Finish(const StoredJob& job) {
+  std::lock_guard lock(mutex_);
+  Statement update(*this, "UPDATE jobs SET state=?,proof=?,error=?,timings=?,finished=? WHERE row=?");
+  ByteSpan timings(reinterpret_cast<const uint8_t*>(&job.timings), sizeof job.timings);
+  CUZK_RETURN_IF_ERROR(update.Bind(static_cast<int64_t>(job.state))
+                           .BindBlob(AsBytes(job.proof))
+                           .BindText(job.error)
+                           .BindBlob(timings)
+                           .Bind(job.finished_ms)
+                           .Bind(job.row)
+                           .Run());
+  std::error_code error;
+  std::filesystem::path path = PayloadPath(job.row);
+  uint64_t bytes = std::filesystem::file_size(path, error);
+  if (!error && std::filesystem::remove(path, error)) payload_bytes_ -= std::min(payload_bytes_, bytes);
+  return absl::OkStatus();
+}
+
+Status JobStore::Fetched(int64_t row) {
+  std::lock_guard lock(mutex_);
+  return Statement(*this, "UPDATE jobs SET fetched=1 WHERE row=?").Bind(row).Run();
+}
+
+Status JobStore::Forget(int64_t row) {
+  std::lock_guard lock(mutex_);
+  CUZK_RETURN_IF_ERROR(Statement(*this, "DELETE FROM jobs WHERE row=?").Bind(row).Run());
+  std::error_code error;
+  std::filesystem::path path = PayloadPath(row);
+  uint64_t bytes = std::filesystem::file_size(path, error);
+  if (!error && std::filesystem::remove(path, error)) payload_bytes_ -= std::min(payload_bytes_, bytes);
+  return absl::OkStatus();
+}
+
+}  // namespace cuzk::engine

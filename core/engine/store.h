@@ -1,0 +1,86 @@
+#pragma once
+// The durable side of the job table: an accepted job and a result that was not fetched yet survive a kill and a restart.
+// Rows are in SQLite (write-ahead log, every commit flushed); each unfinished request's payload is one file beside it, so
+// that there is one copy of it on disk.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+#include "core/engine/job.h"
+
+struct sqlite3;
+
+namespace cuzk::engine {
+
+/// Times in the store are the wall clock's, milliseconds since 1970.
+struct StoredJob {
+  int64_t row = 0;
+  std::string id;
+  filecoin::Kind kind{};
+  Priority priority{};
+  Bytes32 digest{};
+  int64_t submitted_ms = 0;
+  std::optional<int64_t> deadline_ms;
+  JobState state = JobState::kQueued;  ///< kQueued for everything that had not ended
+  filecoin::VanillaRequest vanilla;    ///< of an unfinished job
+  std::string proof, error;
+  JobTimings timings;
+  bool fetched = false;
+  int64_t finished_ms = 0;
+};
+
+struct StoreOptions {
+  std::filesystem::path directory;                   ///< made with mode 0700 if it is not there
+  uint64_t max_payload_bytes = uint64_t{8} << 30;    ///< of all unfinished requests
+};
+
+/// Thread-safe; one statement at a time.
+class JobStore {
+ public:
+  /// Opens or makes the store, and deletes payload files that belong to no unfinished job. FAILED_PRECONDITION if another
+  /// process has it open, or if its format is not this program's; DATA_LOSS if SQLite finds it damaged.
+  static StatusOr<std::unique_ptr<JobStore>> Open(const StoreOptions& options);
+  ~JobStore();
+
+  /// Everything in it, oldest first. A job whose payload is missing or damaged comes back as kFailed and says so.
+  StatusOr<std::vector<StoredJob>> Load();
+
+  /// On disk when it returns. RESOURCE_EXHAUSTED above the limit or on a full disk.
+  StatusOr<int64_t> Accept(const StoredJob& job);
+  /// The end of a job, with its proof or error; its payload goes. On disk when it returns.
+  Status Finish(const StoredJob& job);
+  /// Somebody has got the result; not flushed at once.
+  Status Fetched(int64_t row);
+  /// The job was never accepted, or is no longer kept.
+  Status Forget(int64_t row);
+
+ private:
+  class Statement;
+  explicit JobStore(const StoreOptions& options) : options_(options) {}
+  Status OpenDatabase();
+  Status Execute(const char* sql);
+  Status Error(std::string_view what) const;
+  std::filesystem::path PayloadPath(int64_t row) const;
+  Status DeleteOrphans();
+  StatusOr<filecoin::VanillaRequest> ReadPayload(int64_t row, const Bytes32& digest) const;
+  Status WritePayload(int64_t row, const filecoin::VanillaRequest& request) const;
+
+  const StoreOptions options_;
+  std::mutex mutex_;
+  sqlite3* database_ = nullptr;  // guarded by mutex_
+  int lock_file_ = -1;
+  uint64_t payload_bytes_ = 0;   // of the files; guarded by mutex_
+};
+
+/// The bytes of a request as they lie in a payload file, and back; InvalidArgument if they are not one.
+std::string WriteRequest(const filecoin::VanillaRequest& request);
+StatusOr<filecoin::VanillaRequest> ReadRequest(ByteSpan bytes);
+
+}  // namespace cuzk::engine

@@ -1,0 +1,179 @@
+#include "core/engine/job_table.h"
+
+#include <gtest/gtest.h>
+
+#include "core/engine/estimator.h"
+#include "core/engine/intake.h"
+#include "core/engine/timeline.h"
+
+namespace cuzk::engine {
+namespace {
+
+using filecoin::Kind;
+using std::chrono::seconds;
+
+Submission MakeSubmission(const std::string& id, uint8_t payload, Kind kind = Kind::kWindow) {
+  Submission submission;
+  submission.job_id = id;
+  submission.facts.kind = kind;
+  submission.facts.proof = filecoin::FindRegisteredProof(kind, kind == Kind::kPorep ? 5 : 0);
+  submission.digest[0] = payload;
+  return submission;
+}
+
+TEST(JobTable, JoinsOnlyEqualUnfinishedJobs) {
+  JobTable table({});
+  auto first = table.Add(MakeSubmission("x", 1), {});
+  EXPECT_EQ(table.FindEqual("x", Kind::kWindow, first->digest), first);
+  EXPECT_EQ(table.FindEqual("x", Kind::kWinning, first->digest), nullptr);
+  EXPECT_EQ(table.FindEqual("y", Kind::kWindow, first->digest), nullptr);
+  auto second = table.Add(MakeSubmission("x", 2), {});
+  EXPECT_NE(first, second);
+  EXPECT_EQ(table.FindEqual("x", Kind::kWindow, first->digest), first);
+  EXPECT_EQ(table.Newest("x"), second);
+  EXPECT_TRUE(table.Finish(*first, JobState::kFailed, "", "why", {}));
+  EXPECT_EQ(table.FindEqual("x", Kind::kWindow, first->digest), nullptr);
+  EXPECT_EQ(table.Newest("x"), second);
+  EXPECT_EQ(table.unfinished(), 1u);
+}
+
+TEST(JobTable, AJobEndsOnceAndStopsItsWorkers) {
+  JobTable table({});
+  auto job = table.Add(MakeSubmission("x", 1), TimePoint{} + seconds(1));
+  job->partitions.resize(2);
+  EXPECT_TRUE(table.Finish(*job, JobState::kCancelled, "", "by request", TimePoint{} + seconds(3)));
+  EXPECT_FALSE(table.Finish(*job, JobState::kCompleted, "proof", "", TimePoint{} + seconds(4)));
+  EXPECT_TRUE(job->stop.stop_requested());
+  EXPECT_EQ(job->partitions[1].state, PartitionState::kFailed);
+  JobResult result = ResultOf(*job);
+  EXPECT_EQ(result.state, JobState::kCancelled);
+  EXPECT_EQ(result.error, "by request");
+  EXPECT_EQ(result.proof, nullptr);
+}
+
+TEST(JobTable, KeepsResultsByCountAndAge) {
+  JobTable table({.max_results = 3, .age = seconds(10)});
+  for (int i = 0; i < 100; ++i) {
+    auto job = table.Add(MakeSubmission(StrCat("job ", i), 1), {});
+    table.Finish(*job, JobState::kCompleted, "p", "", TimePoint{} + seconds(i));
+    EXPECT_LE(table.jobs().size(), 3u);
+  }
+  EXPECT_EQ(table.Newest("job 0"), nullptr);
+  ASSERT_NE(table.Newest("job 99"), nullptr);
+  EXPECT_EQ(*ResultOf(*table.Newest("job 99")).proof, "p");
+  table.Prune(TimePoint{} + seconds(108));
+  EXPECT_EQ(table.Newest("job 97"), nullptr);
+  EXPECT_NE(table.Newest("job 98"), nullptr);
+  table.Prune(TimePoint{} + seconds(1000));
+  EXPECT_EQ(table.jobs().size(), 0u);
+  EXPECT_EQ(table.ended(), 0u);
+}
+
+TEST(JobTable, UnfinishedJobsAreNeverForgotten) {
+  JobTable table({.max_results = 1, .age = seconds(0)});
+  auto running = table.Add(MakeSubmission("x", 1), {});
+  for (uint8_t i = 0; i < 10; ++i) {
+    table.Finish(*table.Add(MakeSubmission("x", i), {}), JobState::kFailed, "", "e", TimePoint{} + seconds(i));
+  }
+  table.Prune(TimePoint{} + seconds(100));
+  EXPECT_EQ(table.Newest("x"), running);
+}
+
+TEST(Intake, DigestCoversEveryFieldThatMatters) {
+  filecoin::VanillaRequest base{.kind = 1, .registered_proof = 5, .vanilla_proof = "ab"};
+  std::set<Bytes32> digests = {PayloadDigest(base)};
+  auto differs = [&](auto change) {
+    filecoin::VanillaRequest request = base;
+    change(request);
+    return digests.insert(PayloadDigest(request)).second;
+  };
+  EXPECT_TRUE(differs([](auto& r) { r.kind = 2; }));
+  EXPECT_TRUE(differs([](auto& r) { r.registered_proof = 6; }));
+  EXPECT_TRUE(differs([](auto& r) { r.sector_size = 7; }));
+  EXPECT_TRUE(differs([](auto& r) { r.sector_number = 7; }));
+  EXPECT_TRUE(differs([](auto& r) { r.miner_id = 7; }));
+  EXPECT_TRUE(differs([](auto& r) { r.partition_index = 7; }));
+  EXPECT_TRUE(differs([](auto& r) { r.vanilla_proof = "abc"; }));
+  EXPECT_TRUE(differs([](auto& r) { r.vanilla_proofs = {"x", "yz"}; }));
+  EXPECT_TRUE(differs([](auto& r) { r.vanilla_proofs = {"xy", "z"}; }));
+  EXPECT_TRUE(differs([](auto& r) { r.randomness = "r"; }));
+  EXPECT_TRUE(differs([](auto& r) { r.comm_r_old = "r"; }));
+  EXPECT_TRUE(differs([](auto& r) { r.comm_r_new = "r"; }));
+  EXPECT_TRUE(differs([](auto& r) { r.comm_d_new = "r"; }));
+  EXPECT_FALSE(differs([](auto&) {}));
+}
+
+TEST(Intake, EmptyIdsBecomeRandomUuids) {
+  std::string uuid = RandomUuid();
+  ASSERT_EQ(uuid.size(), 36u);
+  EXPECT_EQ(uuid[14], '4');
+  EXPECT_NE(std::string("89ab").find(uuid[19]), std::string::npos);
+  EXPECT_NE(uuid, RandomUuid());
+}
+
+TEST(Intake, PriorityZeroIsTheKindsDefault) {
+  EXPECT_EQ(PriorityOf(0, Kind::kWinning), Priority::kCritical);
+  EXPECT_EQ(PriorityOf(0, Kind::kWindow), Priority::kHigh);
+  EXPECT_EQ(PriorityOf(0, Kind::kPorep), Priority::kNormal);
+  EXPECT_EQ(PriorityOf(0, Kind::kSnap), Priority::kNormal);
+  EXPECT_EQ(PriorityOf(1, Kind::kWinning), Priority::kLow);
+  EXPECT_EQ(PriorityOf(5, Kind::kWinning), Priority::kNormal);
+}
+
+Job RunningJob(uint32_t partitions) {
+  Job job;
+  job.circuit = "porep-2k";
+  job.state = JobState::kRunning;
+  job.partitions_total = partitions;
+  job.partitions.resize(partitions);
+  return job;
+}
+
+TEST(Estimator, FractionGrowsWithEveryStep) {
+  Estimator estimator;
+  Job job = RunningJob(3);
+  double before = estimator.Fraction(job);
+  for (PartitionRecord& partition : job.partitions) {
+    for (PartitionState state : {PartitionState::kSynthDone, PartitionState::kGpu, PartitionState::kDone}) {
+      partition.state = state;
+      if (state == PartitionState::kGpu) partition.device_fraction = 0.5;
+      double now = estimator.Fraction(job);
+      EXPECT_GE(now, before);
+      before = now;
+    }
+  }
+  EXPECT_LT(before, 1);  // it is still to be verified
+  job.state = JobState::kCompleted;
+  EXPECT_EQ(estimator.Fraction(job), 1);
+}
+
+TEST(Estimator, SecondsLeftFromWhatWasMeasured) {
+  Estimator estimator;
+  Job job = RunningJob(4);
+  EXPECT_EQ(estimator.SecondsLeft(job, 1), std::nullopt);
+  for (Stage stage : {Stage::kParsing, Stage::kFinishing, Stage::kVerifying}) estimator.Measured("porep-2k", stage, 0);
+  estimator.Measured("porep-2k", Stage::kSynthesis, 1);
+  EXPECT_EQ(estimator.SecondsLeft(job, 1), std::nullopt);
+  estimator.Measured("porep-2k", Stage::kDevice, 9);
+  EXPECT_DOUBLE_EQ(*estimator.SecondsLeft(job, 1), 40);
+  EXPECT_DOUBLE_EQ(*estimator.SecondsLeft(job, 2), 20);
+  EXPECT_DOUBLE_EQ(*estimator.SecondsLeft(job, 100), 10);
+  job.partitions[0].state = PartitionState::kDone;
+  EXPECT_DOUBLE_EQ(*estimator.SecondsLeft(job, 1), 30);
+}
+
+TEST(Timeline, IsBoundedAndEscapes) {
+  TimelineLog log(TimePoint{}, 3);
+  for (uint32_t i = 0; i < 10; ++i) {
+    log.Add({.track = "device 0 worker 1", .name = "h2d", .begin = TimePoint{} + seconds(i), .end = TimePoint{} + seconds(i + 1),
+             .job_key = 1, .job_id = "a\"b\\\n[1 2]", .partition = i});
+  }
+  std::string json = log.ToJson();
+  EXPECT_NE(json.find(R"("job":"a\"b\\\u000a[1 2]")"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"ts\":9000000,\"dur\":1000000"), std::string::npos) << json;
+  EXPECT_EQ(json.find("\"partition\":6"), std::string::npos);
+  EXPECT_NE(json.find("\"partition\":7"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cuzk::engine

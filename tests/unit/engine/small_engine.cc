@@ -1,0 +1,119 @@
+#include "tests/unit/engine/small_engine.h"
+
+#include <thread>
+
+namespace cuzk::testing_support {
+namespace {
+
+Proving& SharedProving() {
+  static Proving proving(MixedCircuit({.size = 24}));
+  return proving;
+}
+
+std::unique_ptr<SmallCircuit> CircuitOf(uint32_t partition) { return MixedCircuit({.size = 24, .seed = partition + 1}); }
+
+}  // namespace
+
+filecoin::VanillaRequest SmallRequest(const std::string& payload, filecoin::Kind kind) {
+  return {.kind = static_cast<uint64_t>(kind), .registered_proof = kind == filecoin::Kind::kPorep || kind == filecoin::Kind::kWindow ? 5u : 0u,
+          .vanilla_proof = payload};
+}
+
+StatusOr<filecoin::RequestFacts> SmallWork::Check(const filecoin::VanillaRequest& request) const {
+  const filecoin::KindRow* kind = filecoin::FindKind(request.kind);
+  if (kind == nullptr) return absl::InvalidArgumentError(StrCat("invalid proof_kind: ", request.kind));
+  filecoin::RequestFacts facts{};
+  facts.kind = kind->kind;
+  facts.proof = filecoin::FindRegisteredProof(facts.kind, request.registered_proof);
+  if (facts.proof == nullptr) return absl::InvalidArgumentError("unknown registered proof");
+  return facts;
+}
+
+StatusOr<filecoin::ParsedRequest> SmallWork::Parse(filecoin::VanillaRequest request) {
+  const std::string& payload = request.vanilla_proof;
+  if (payload.find("slow") != payload.npos) {
+    while (!slow_.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (payload.find("unreadable") != payload.npos) return absl::InvalidArgumentError("partition 0: unreadable");
+  filecoin::ParsedRequest parsed{};
+  parsed.proof = filecoin::FindRegisteredProof(static_cast<filecoin::Kind>(request.kind), request.registered_proof);
+  for (uint32_t i = 0; i < static_cast<uint32_t>(payload[0] - '0'); ++i) {
+    filecoin::Partition partition;
+    // A partition that is to fail is marked by its index.
+    bool bad = payload.find(StrCat("bad", i)) != payload.npos;
+    partition.index = bad ? i + 1000 : i;
+    partition.public_inputs = CircuitOf(i)->PublicInputs();
+    parsed.partitions.push_back(std::move(partition));
+  }
+  return parsed;
+}
+
+StatusOr<r1cs::Witness> SmallWork::Write(const filecoin::Circuit&, std::shared_ptr<const r1cs::Shape> shape,
+                                         const filecoin::Partition& partition, memory::Lease lease, ThreadPool&) {
+  if (partition.index >= 1000) return absl::InvalidArgumentError("challenge 7: does not lead to its root");
+  return CircuitOf(partition.index)->MakeWitness(std::move(shape), r1cs::Layout::kNarrow, std::move(lease));
+}
+
+StatusOr<std::shared_ptr<const prover::ResidentParameters>> SmallParameters::Get(prover::Device& device,
+                                                                                 const filecoin::Circuit& circuit,
+                                                                                 std::shared_ptr<const r1cs::Shape> shape,
+                                                                                 std::stop_token stop,
+                                                                                 const Progress& progress) {
+  if (!available) return Missing(circuit, *shape);
+  return store_.Get(device, {.circuit = circuit.id, .path = proving_.path(), .shape = shape}, stop, progress);
+}
+
+SmallEngine::SmallEngine(SmallEngineOptions options)
+    : proving_(SharedProving()), budget_(options.budget), work_(proving_) {
+  parameters_ = std::make_unique<SmallParameters>(proving_, budget_);
+  engine::EngineParts parts{.budget = &budget_, .pool = &pool_};
+  for (unsigned i = 0; i < options.devices; ++i) {
+    cpus_.push_back(prover::MakeCpuDevice({.pool = &pool_, .allocator = &allocator_}));
+    devices_.push_back(std::make_unique<FaultyDevice>(*cpus_.back()));
+    parts.devices.push_back(devices_.back().get());
+  }
+  parts.seams = {.after_assembly = options.after_assembly, .work = &work_, .parameters = parameters_.get()};
+  auto engine = engine::Engine::Create(options.engine, std::move(parts));
+  EXPECT_TRUE(engine.ok()) << engine.status();
+  engine_ = *std::move(engine);
+}
+
+void SmallEngine::Stop() {
+  work_.ReleaseSlow();
+  for (auto& device : devices_) device->Release();
+  engine_.reset();
+  parameters_.reset();
+}
+
+SmallEngine::~SmallEngine() {
+  Stop();
+  EXPECT_EQ(budget_.Snapshot().used_bytes, 0u);
+  EXPECT_EQ(allocator_.bytes_out(), 0u);
+  EXPECT_EQ(allocator_.wrong_frees(), 0u);
+}
+
+engine::JobTicket SmallEngine::Submit(const std::string& id, const std::string& payload, filecoin::Kind kind,
+                                      uint64_t priority) {
+  auto ticket = engine_->Submit({.request_id = id, .priority = priority, .vanilla = SmallRequest(payload, kind)});
+  EXPECT_TRUE(ticket.ok()) << ticket.status();
+  return ticket.ok() ? *ticket : engine::JobTicket{};
+}
+
+engine::JobResult SmallEngine::Await(const engine::JobTicket& ticket) {
+  auto result = engine_->Await(ticket.key, std::chrono::steady_clock::now() + std::chrono::minutes(5));
+  EXPECT_TRUE(result.ok()) << result.status();
+  return result.ok() ? *std::move(result) : engine::JobResult{};
+}
+
+void SmallEngine::WaitFor(const std::function<bool(const engine::EngineStatus&)>& condition) {
+  auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  while (!condition(engine_->Snapshot())) {
+    if (std::chrono::steady_clock::now() > limit) {
+      ADD_FAILURE() << "the condition never held";
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace cuzk::testing_support

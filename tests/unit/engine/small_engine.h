@@ -1,0 +1,109 @@
+#pragma once
+// An engine over small circuits and devices that misbehave on demand: real witnesses, real proofs, real verification, in
+// milliseconds.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "core/engine/parameter_source.h"
+#include "core/engine/proof_work.h"
+#include "tests/doubles/faulty_device.h"
+#include "tests/unit/memory/faulty_allocator.h"
+#include "tests/unit/prover/proving.h"
+
+namespace cuzk::testing_support {
+
+/// Every kind is the mixed circuit. The payload (vanilla_proof) is a text: its first character is the number of partitions;
+/// "unreadable" anywhere fails in parsing, "bad1" fails in the witness of partition 1, "slow" waits in parsing until
+/// ReleaseSlow.
+class SmallWork final : public engine::ProofWork {
+ public:
+  explicit SmallWork(const Proving& proving) : proving_(proving) {}
+  void ReleaseSlow() { slow_.request_stop(); }
+
+  StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
+  uint64_t ParsedBytes(const filecoin::VanillaRequest&) const override { return 1000; }
+  StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
+  StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit&, ThreadPool&) override {
+    return proving_.shape();
+  }
+  StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
+                                const filecoin::Partition& partition, memory::Lease lease, ThreadPool& pool) override;
+
+ private:
+  const Proving& proving_;
+  std::stop_source slow_;
+};
+
+/// The one parameter file for every circuit, through a real store.
+class SmallParameters final : public engine::ParameterSource {
+ public:
+  SmallParameters(const Proving& proving, memory::Budget& budget)
+      : proving_(proving), store_({.budget = &budget, .allow_development = true}) {}
+  bool Available(const filecoin::Circuit&) const override { return available; }
+  Status Missing(const filecoin::Circuit& circuit, const r1cs::Shape&) const override {
+    return absl::FailedPreconditionError(StrCat("no parameters for ", circuit.id));
+  }
+  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
+                                                                  const filecoin::Circuit& circuit,
+                                                                  std::shared_ptr<const r1cs::Shape> shape,
+                                                                  std::stop_token stop, const Progress& progress) override;
+  StatusOr<bool> Evict(const std::string& circuit) override { return store_.Evict(circuit); }
+  void Forget(const prover::Device& device) override { store_.Forget(device); }
+  std::vector<prover::ParameterStatus> Snapshot() const override { return store_.Snapshot(); }
+
+  std::atomic<bool> available = true;
+
+ private:
+  const Proving& proving_;
+  prover::ParameterStore store_;
+};
+
+struct SmallEngineOptions {
+  unsigned devices = 1;
+  memory::BudgetOptions budget{.limit_bytes = uint64_t{256} << 20};
+  engine::EngineOptions engine;
+  std::function<void(const std::string&, uint32_t, std::span<uint8_t>)> after_assembly;
+};
+
+class SmallEngine {
+ public:
+  explicit SmallEngine(SmallEngineOptions options = {});
+  /// Checks that everything was given back.
+  ~SmallEngine();
+
+  engine::Engine& operator*() { return *engine_; }
+  engine::Engine* operator->() { return engine_.get(); }
+  FaultyDevice& device(size_t i = 0) { return *devices_[i]; }
+  FaultyAllocator& allocator() { return allocator_; }
+  memory::Budget& budget() { return budget_; }
+  SmallWork& work() { return work_; }
+  SmallParameters& parameters() { return *parameters_; }
+
+  /// Submits `payload`; on an error the test fails.
+  engine::JobTicket Submit(const std::string& id, const std::string& payload,
+                           filecoin::Kind kind = filecoin::Kind::kPorep, uint64_t priority = 0);
+  engine::JobResult Await(const engine::JobTicket& ticket);
+  engine::JobResult Prove(const std::string& payload) { return Await(Submit("", payload)); }
+  /// Waits until the condition holds for a snapshot; fails the test after a long time.
+  void WaitFor(const std::function<bool(const engine::EngineStatus&)>& condition);
+  /// Ends the engine early, as the destructor would.
+  void Stop();
+
+ private:
+  Proving& proving_;
+  ThreadPool pool_{2};
+  FaultyAllocator allocator_;
+  memory::Budget budget_;
+  std::vector<std::unique_ptr<prover::Device>> cpus_;
+  std::vector<std::unique_ptr<FaultyDevice>> devices_;
+  SmallWork work_;
+  std::unique_ptr<SmallParameters> parameters_;
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+filecoin::VanillaRequest SmallRequest(const std::string& payload, filecoin::Kind kind = filecoin::Kind::kPorep);
+
+}  // namespace cuzk::testing_support
