@@ -199,6 +199,18 @@ struct alignas(16) MontField<Params, gpu::PtxLimbsOf<kCalled>> {
     gpu::detail::ReduceOnce<Params>(r.w);
     return r;
   }
+  /// a b for any a below 2^256 (2^384) and a canonical b; below 2p, which the caller has to know what to do with.
+  static CUZK_DEVICE MontField ProductLazy(const MontField& a, const MontField& b) {
+    MontField r;
+    gpu::detail::MontMulLazy<Params>(a.w, b.w, r.w);
+    return r;
+  }
+  /// What is below 2p, reduced.
+  CUZK_DEVICE MontField Reduced() const {
+    MontField r = *this;
+    gpu::detail::ReduceOnce<Params>(r.w);
+    return r;
+  }
   static __device__ __noinline__ MontField ProductCalled(MontField a, MontField b) { return Product(a, b); }
   CUZK_DEVICE MontField operator-() const { return Zero() - *this; }
   CUZK_DEVICE MontField& operator+=(const MontField& b) { return *this = *this + b; }

@@ -11,7 +11,8 @@
 //   inversion each block multiplies its threads' products in a tree; one block inverts the blocks' products
 //   memory    sums and prefixes in 16-byte planes (coalesced); points gathered whole, 96 bytes; per addition 435 bytes read,
 //             142 written in G1
-//   registers 128 in G1: 4 blocks of 128 threads an SM, enough to hide the gathers behind the arithmetic; 255 in G2
+//   shared    operands of a thread's next addition, 288 bytes in G1, come by cp.async while it computes: 36 KB a block
+//   registers 128 in G1: 4 blocks of 128 threads an SM; 255 in G2: 2 blocks
 
 #include "gpu/field/inverse.cuh"
 #include "gpu/msm/items.h"
@@ -117,52 +118,147 @@ CUZK_DEVICE F DescendTree(const Rounds<F>& s, F* shared) {
   return r;
 }
 
-/// Round 0 (`finish` false): sums become the first points. Round j: see above.
-template <class F, bool kFinish>
+/// A thread's operands of one addition, fetched ahead into its own slots of shared memory while the addition before is
+/// computed: [plane][thread], 16 bytes each.
+template <class F>
+struct Slots {
+  static constexpr int kPlanes = sizeof(F) / 16;
+  enum Operand { kSumX, kSumY, kPointX, kPointY, kPrefix, kFollowingX, kOperands };
+  static constexpr size_t kBytes = static_cast<size_t>(kOperands) * kPlanes * kRoundThreads * 16;
+  uint4* words;
+
+  CUZK_DEVICE uint4* At(int operand, int plane) const { return words + (operand * kPlanes + plane) * kRoundThreads + threadIdx.x; }
+  static CUZK_DEVICE void Copy(uint4* to, const uint4* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+  }
+  CUZK_DEVICE void FetchPlanes(int operand, const AffineSums<F>& from, int coordinate, uint32_t place) const {
+#pragma unroll
+    for (int i = 0; i < kPlanes; ++i) {
+      Copy(At(operand, i), from.planes + (coordinate * kPlanes + i) * from.capacity + place);
+    }
+  }
+  CUZK_DEVICE void FetchElement(int operand, const F* from) const {
+#pragma unroll
+    for (int i = 0; i < kPlanes; ++i) Copy(At(operand, i), reinterpret_cast<const uint4*>(from) + i);
+  }
+  CUZK_DEVICE F Read(int operand) const {
+    F r;
+    uint4* to = reinterpret_cast<uint4*>(&r);
+#pragma unroll
+    for (int i = 0; i < kPlanes; ++i) to[i] = *At(operand, i);
+    return r;
+  }
+};
+
+/// Everything of the addition to item q with entries (now, following); `following` is used while q < next.
+template <class F>
+CUZK_DEVICE void FetchAddition(const Rounds<F>& s, const Slots<F>& slots, uint32_t q, uint32_t now, uint32_t following,
+                               uint32_t next) {
+  slots.FetchPlanes(Slots<F>::kSumX, s.sums, 0, q);
+  slots.FetchPlanes(Slots<F>::kSumY, s.sums, 1, q);
+  slots.FetchPlanes(Slots<F>::kPrefix, s.prefix, 0, q);
+  const Affine<F>* point = s.points + (now & ~kNegative);
+  slots.FetchElement(Slots<F>::kPointX, &point->x);
+  slots.FetchElement(Slots<F>::kPointY, &point->y);
+  if (q < next) slots.FetchElement(Slots<F>::kFollowingX, &s.points[following & ~kNegative].x);
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// Round 0: sums become the first points, and the first denominators are built.
+template <class F>
+__global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 4 : 2) FirstRoundKernel(const Rounds<F> s) {
+  extern __shared__ uint4 shared[];
+  uint32_t live = s.live[0], next = s.live[1];
+  if (live == 0) return;
+  uint32_t threads = gridDim.x * kRoundThreads;
+  F product = F::One();
+  for (uint64_t q = blockIdx.x * kRoundThreads + threadIdx.x; q < live; q += threads) {
+    uint32_t at = s.begin[q];
+    Affine<F> sum = LoadEntry(s.points, s.entries[at]);
+    s.sums.StorePoint(q, sum);
+    if (q >= next) continue;
+    uint32_t entry = s.entries[at + 1];
+    F x = LoadConst(&s.points[entry & ~kNegative].x);
+    F d = x - sum.x;
+    if (MaybeZero(d) || MaybeZero(sum.x) || MaybeZero(x)) d = SpecialDenominator<F>(sum, LoadEntry(s.points, entry));
+    s.prefix.StoreCoordinate(0, q, product);
+    product = product * d;
+  }
+  if (next > 0) ClimbTree(s, reinterpret_cast<F*>(shared), product);
+}
+
+/// Round j > 0: see above. Odd rounds go downwards, even ones upwards.
+template <class F>
 __global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 4 : 2) RoundKernel(const Rounds<F> s, uint32_t round) {
-  extern __shared__ uint4 shared_words[];
-  F* shared = reinterpret_cast<F*>(shared_words);
+  extern __shared__ uint4 shared[];
   uint32_t live = s.live[round], next = s.live[round + 1];
   if (live == 0) return;
   uint32_t t = blockIdx.x * kRoundThreads + threadIdx.x, threads = gridDim.x * kRoundThreads;
   uint32_t count = live > t ? (live - 1 - t) / threads + 1 : 0;
-  F inverse;
-  if constexpr (kFinish) inverse = DescendTree(s, shared);
+  F inverse = DescendTree(s, reinterpret_cast<F*>(shared));
   F product = F::One();
-  bool ascending = round % 2 == 0;
+  Slots<F> slots{shared};
+  auto item = [&](uint32_t k) {
+    k = min(k, count - 1);
+    return t + (round % 2 == 0 ? k : count - 1 - k) * threads;
+  };
+  // Loads run ahead: entries of the next item, and the place of the entries of the one after.
+  uint32_t q = 0, now = 0, following = 0, next_now = 0, next_following = 0, place = 0;
+  if (count > 0) {
+    q = item(0);
+    uint32_t at = __ldg(s.begin + q) + round, next_at = __ldg(s.begin + item(1)) + round;
+    place = __ldg(s.begin + item(2)) + round;
+    now = __ldg(s.entries + at);
+    following = __ldg(s.entries + at + 1);
+    next_now = __ldg(s.entries + next_at);
+    next_following = __ldg(s.entries + next_at + 1);
+    FetchAddition(s, slots, q, now, following, next);
+  }
 #pragma unroll 1
   for (uint32_t k = 0; k < count; ++k) {
-    uint32_t q = t + (ascending ? k : count - 1 - k) * threads;
-    uint32_t at = s.begin[q] + round;
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    F ax = slots.Read(Slots<F>::kSumX), px = slots.Read(Slots<F>::kPointX);
+    F d = px - ax;
+    bool special = MaybeZero(d) || MaybeZero(ax) || MaybeZero(px);
     Affine<F> sum;
-    if constexpr (kFinish) {
-      Affine<F> a = s.sums.LoadPoint(q), p = LoadEntry(s.points, s.entries[at]);
-      F d = p.x - a.x;
-      bool special = MaybeZero(d) || MaybeZero(a.x) || MaybeZero(p.x);
-      if (special) d = SpecialDenominator<F>(a, p);
-      F i = inverse * s.prefix.LoadCoordinate(0, q);
-      inverse = inverse * d;
-      if (special) {
-        sum = SpecialSum<F>(a, p, i);
-      } else {
-        F slope = (p.y - a.y) * i;
-        sum.x = slope.Square() - a.x - p.x;
-        sum.y = slope * (a.x - sum.x) - a.y;
-      }
+    if (special) {
+      Affine<F> a{ax, slots.Read(Slots<F>::kSumY)}, p = LoadEntry(s.points, now);
+      d = SpecialDenominator<F>(a, p);
+      F i = inverse * slots.Read(Slots<F>::kPrefix);
+      sum = SpecialSum<F>(a, p, i);
     } else {
-      sum = LoadEntry(s.points, s.entries[at]);
+      F py = slots.Read(Slots<F>::kPointY);
+      if (now & kNegative) py = -py;
+      F slope = (py - slots.Read(Slots<F>::kSumY)) * (inverse * slots.Read(Slots<F>::kPrefix));
+      sum.x = slope.Square() - ax - px;
+      sum.y = slope * (ax - sum.x) - slots.Read(Slots<F>::kSumY);
     }
-    s.sums.StorePoint(q, sum);
-    if (q < next) {
-      uint32_t entry = s.entries[at + 1];
-      F x = LoadConst(&s.points[entry & ~kNegative].x);
-      F d = x - sum.x;
-      if (MaybeZero(d) || MaybeZero(sum.x) || MaybeZero(x)) d = SpecialDenominator<F>(sum, LoadEntry(s.points, entry));
-      s.prefix.StoreCoordinate(0, q, product);
-      product = product * d;
+    inverse = inverse * d;
+    bool goes_on = q < next;
+    F following_x;
+    if (goes_on) following_x = slots.Read(Slots<F>::kFollowingX);
+    uint32_t done = q, entry = following;
+    q = item(k + 1);
+    now = next_now;
+    following = next_following;
+    if (k + 1 < count) FetchAddition(s, slots, q, now, following, next);
+    next_now = __ldg(s.entries + place);
+    next_following = __ldg(s.entries + place + 1);
+    place = __ldg(s.begin + item(k + 3)) + round;
+    s.sums.StorePoint(done, sum);
+    if (goes_on) {
+      F e = following_x - sum.x;
+      if (MaybeZero(e) || MaybeZero(sum.x) || MaybeZero(following_x)) {
+        e = SpecialDenominator<F>(sum, LoadEntry(s.points, entry));
+      }
+      s.prefix.StoreCoordinate(0, done, product);
+      product = product * e;
     }
   }
-  if (next > 0) ClimbTree(s, shared, product);
+  if (next > 0) {
+    __syncthreads();
+    ClimbTree(s, reinterpret_cast<F*>(shared), product);
+  }
 }
 
 /// Inverts the totals of `blocks` <= 1024 blocks in place. One block; a tree of products in 2 * 1024 nodes of global

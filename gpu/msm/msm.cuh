@@ -22,6 +22,9 @@ struct DeviceFieldOf<algebra::Fp2> {
   using Type = Fp2D;
 };
 
+/// With windows of 3 bits the highest digit could overflow: |k| < 0.906 * 2^254, and 0.906 * 4 + 0.53 > 4.
+inline constexpr int kMaxWindows = 63;
+
 /// Blocks that keep every multiprocessor busy.
 struct Grid {
   uint32_t processors = 0;
@@ -59,7 +62,7 @@ MsmScratch<D> LayOut(const MsmPlan& plan, const Grid& grid, size_t sort_bytes, A
     i.keys[k] = arena.Take<uint32_t>(sorted);
     i.values[k] = arena.Take<uint32_t>(sorted);
   }
-  i.entries = arena.Take<uint32_t>(static_cast<uint64_t>(plan.batch) * plan.terms);
+  i.entries = arena.Take<uint32_t>(static_cast<uint64_t>(plan.batch) * plan.terms + 1);  // rounds read one ahead
   i.begin = arena.Take<uint32_t>(buckets);
   i.end = arena.Take<uint32_t>(buckets);
   i.item_base = arena.Take<uint32_t>(buckets + 1);
@@ -123,7 +126,7 @@ StatusOr<MsmPlan> PlanMsm(uint32_t terms, uint64_t memory, MsmForm form) {
   MsmPlan best;
   double best_cost = 0;
   uint64_t least = ~uint64_t{0};
-  for (int windows = 11; windows <= 64; ++windows) {
+  for (int windows = 11; windows <= kMaxWindows; ++windows) {
     MsmPlan plan = PlanFor(terms, windows, affine);
     if (plan.windows.Bits(0) > 24) continue;
     for (int parts = 1; parts <= windows; ++parts) {
@@ -174,12 +177,13 @@ Status EnqueueReduction(const MsmPlan& plan, const MsmScratch<D>& s, const Sums&
 template <class D>
 Status EnqueueRounds(const MsmPlan& plan, const MsmScratch<D>& s, const Grid& grid, StreamView stream) {
   uint32_t blocks = grid.processors * RoundBlocksPerProcessor<D>();
-  size_t shared = 2 * kRoundThreads * sizeof(D);
+  size_t tree = 2 * kRoundThreads * sizeof(D), shared = std::max(tree, Slots<D>::kBytes);
+  CUZK_CUDA(cudaFuncSetAttribute(RoundKernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
   for (uint32_t round = 0; round < plan.item_limit; ++round) {
     if (round == 0) {
-      RoundKernel<D, false><<<blocks, kRoundThreads, shared, stream.get()>>>(s.rounds, round);
+      FirstRoundKernel<D><<<blocks, kRoundThreads, tree, stream.get()>>>(s.rounds);
     } else {
-      RoundKernel<D, true><<<blocks, kRoundThreads, shared, stream.get()>>>(s.rounds, round);
+      RoundKernel<D><<<blocks, kRoundThreads, shared, stream.get()>>>(s.rounds, round);
     }
     CUZK_CUDA_LAUNCHED("RoundKernel");
     if (round + 1 == plan.item_limit) break;

@@ -46,7 +46,7 @@ StatusOr<MsmPlan> PlanMsm(uint32_t terms, uint64_t memory, MsmForm form = MsmFor
 
 /// Points that EnqueueMsm writes to the host.
 size_t MsmResultPoints(const MsmPlan& plan);
-inline constexpr size_t kMaxMsmResultPoints = 64 * 28;
+inline constexpr size_t kMaxMsmResultPoints = 63 * 28;
 
 /// sum scalars[i] points[map(i)]. `arena` has at least plan.bytes left. `results` is page-locked.
 template <class F>

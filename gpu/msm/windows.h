@@ -10,7 +10,7 @@ namespace cuzk::gpu {
 
 /// Scalars are taken as k or as -(r - k), whichever is below r/2 < 2^253.9, and cut into `windows` signed digits of
 /// `width` bits, the lowest `wider` windows of one bit more: together exactly 255 bits, so that the highest digit needs
-/// no carry. A digit d of a window of b bits is in [-2^(b-1), 2^(b-1)); its bucket is |d| - 1, of 2^(b-1).
+/// no carry as long as its window has at least 4 bits. A digit d of a window of b bits is in [-2^(b-1), 2^(b-1)); its bucket is |d| - 1, of 2^(b-1).
 struct Windows {
   int count = 0;
   int width = 0;

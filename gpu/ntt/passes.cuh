@@ -4,11 +4,15 @@
 //   tile      2^R rows x C columns, C = 2^(11-R). Row q, column c of a tile is the element
 //               block base + q * 2^(s-R) + column        where the sub-transforms have 2^s elements, s > R, or
 //               tile base + c * 2^R + q                  in the innermost pass (s = R).
-//   block     256 threads, 8 elements each in registers; steps of radix 8 (and one of 4 or 2 where R is no multiple
-//             of 3), between them an exchange through shared memory
-//   shared    2 planes of 16 bytes: 2048 * 9/8 (one quarter warp of padding per 32) * 32 = 72 KB
+//   block     256 threads, 8 elements each in registers; two or three steps of radix 8 or 4 (two butterflies of 4), with an
+//             exchange through shared memory after each
+//   shared    2 planes of 16 bytes: 2048 * 9/8 (4 elements of padding after 32) * 32 = 72 KB
 //   registers 128 intended: 2 blocks an SM
+//   range     between passes elements are below 2r, after the last one below r
 //   bytes     32 read and 32 written an element; twiddles from the second-level cache
+//   code      one copy of a step, used in a loop, and one copy of what happens at the edges of a pass, used in a loop over
+//             the thread's elements in shared memory: unrolled, the 90 products of a pass overflow the instruction cache
+//             and the pass takes twice as long
 //
 // Decimation in frequency (natural to reversed): the pass multiplies its outputs by w_s^(column * j), j the frequency.
 // Decimation in time (reversed to natural): it multiplies its inputs, and the steps run the other way.
@@ -37,6 +41,7 @@ struct PassParams {
   FrD scale;
   int log2_size;
   int sub_log2;        // s
+  int radix_log2;      // R
   int inverse;
   int scaled;
   int last;            // apply the epilogue
@@ -72,99 +77,94 @@ CUZK_DEVICE FrD Finish(const PassParams& p, FrD x, uint32_t at) {
   return x;
 }
 
-/// Transform of 2^L elements x[base + i * stride]... in registers, natural order in, reversed out. Roots of order 8 come
-/// from the table of order 512.
-template <int L>
-CUZK_DEVICE void ButterflyDif(FrD* x, const FrD& w1, const FrD& w2, const FrD& w3) {
-  if constexpr (L == 3) {
+/// Inside a pass elements are below 2r: a product needs no last subtraction. (a + b, a - b), both below 2r again.
+CUZK_DEVICE void Butterfly(FrD& a, FrD& b) {
+  uint32_t two_r[8], negated[8];
+  detail::Words32<algebra::FrParams>::Modulus(two_r);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      FrD a = x[i], b = x[i + 4];
-      x[i] = a + b;
-      x[i + 4] = a - b;
-    }
-    x[5] = x[5] * w1;
-    x[6] = x[6] * w2;
-    x[7] = x[7] * w3;
-    ButterflyDif<2>(x, w1, w2, w3);
-    ButterflyDif<2>(x + 4, w1, w2, w3);
-  } else if constexpr (L == 2) {
+  for (int i = 7; i > 0; --i) two_r[i] = two_r[i] << 1 | two_r[i - 1] >> 31;
+  two_r[0] <<= 1;
+  Sub(two_r, b.w, negated);
+  FrD difference, sum;
+  uint32_t borrow = Sub(a.w, b.w, difference.w);
+  AddIf(borrow, difference.w, two_r);
+  borrow = Sub(a.w, negated, sum.w);
+  AddIf(borrow, sum.w, two_r);
+  a = sum;
+  b = difference;
+}
+CUZK_DEVICE FrD Times(const FrD& x, const FrD& w) { return FrD::ProductLazy(x, w); }
+
+/// Two transforms of 4 elements in registers, natural order in, reversed out; of one of 8 if `eight`.
+CUZK_DEVICE void StepDif(FrD (&x)[8], bool eight, const FrD* radix, int inverse) {
+  FrD w2 = LoadConst(radix + (inverse ? 384 : 128));
+  if (eight) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      FrD a = x[i], b = x[i + 2];
-      x[i] = a + b;
-      x[i + 2] = a - b;
-    }
-    x[3] = x[3] * w2;
-    ButterflyDif<1>(x, w1, w2, w3);
-    ButterflyDif<1>(x + 2, w1, w2, w3);
-  } else {
-    FrD a = x[0], b = x[1];
-    x[0] = a + b;
-    x[1] = a - b;
+    for (int i = 0; i < 4; ++i) Butterfly(x[i], x[i + 4]);
+    x[5] = Times(x[5], LoadConst(radix + (inverse ? 448 : 64)));
+    x[6] = Times(x[6], w2);
+    x[7] = Times(x[7], LoadConst(radix + (inverse ? 320 : 192)));
+  }
+#pragma unroll
+  for (int h = 0; h < 8; h += 4) {
+    Butterfly(x[h], x[h + 2]);
+    Butterfly(x[h + 1], x[h + 3]);
+    x[h + 3] = Times(x[h + 3], w2);
+    Butterfly(x[h], x[h + 1]);
+    Butterfly(x[h + 2], x[h + 3]);
   }
 }
 
 /// The mirror image: reversed order in, natural out.
-template <int L>
-CUZK_DEVICE void ButterflyDit(FrD* x, const FrD& w1, const FrD& w2, const FrD& w3) {
-  if constexpr (L == 3) {
-    ButterflyDit<2>(x, w1, w2, w3);
-    ButterflyDit<2>(x + 4, w1, w2, w3);
-    x[5] = x[5] * w1;
-    x[6] = x[6] * w2;
-    x[7] = x[7] * w3;
+CUZK_DEVICE void StepDit(FrD (&x)[8], bool eight, const FrD* radix, int inverse) {
+  FrD w2 = LoadConst(radix + (inverse ? 384 : 128));
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      FrD a = x[i], b = x[i + 4];
-      x[i] = a + b;
-      x[i + 4] = a - b;
-    }
-  } else if constexpr (L == 2) {
-    ButterflyDit<1>(x, w1, w2, w3);
-    ButterflyDit<1>(x + 2, w1, w2, w3);
-    x[3] = x[3] * w2;
+  for (int h = 0; h < 8; h += 4) {
+    Butterfly(x[h], x[h + 1]);
+    Butterfly(x[h + 2], x[h + 3]);
+    x[h + 3] = Times(x[h + 3], w2);
+    Butterfly(x[h], x[h + 2]);
+    Butterfly(x[h + 1], x[h + 3]);
+  }
+  if (eight) {
+    x[5] = Times(x[5], LoadConst(radix + (inverse ? 448 : 64)));
+    x[6] = Times(x[6], w2);
+    x[7] = Times(x[7], LoadConst(radix + (inverse ? 320 : 192)));
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      FrD a = x[i], b = x[i + 2];
-      x[i] = a + b;
-      x[i + 2] = a - b;
-    }
-  } else {
-    FrD a = x[0], b = x[1];
-    x[0] = a + b;
-    x[1] = a - b;
+    for (int i = 0; i < 4; ++i) Butterfly(x[i], x[i + 4]);
   }
 }
 
-/// How the R levels are cut into steps of at most 3.
-template <int R>
-struct Steps {
-  static constexpr int kFirst = 3;
-  static constexpr int kSecond = R == 7 ? 2 : 3;
-  static constexpr int kThird = R - kFirst - kSecond;  // 0 for R = 6
+/// A step on sub-blocks of 2^m rows with radix 2^l, l = 3 or 2. R = 6: 3 3; 7: 3 2 2; 8: 3 3 2; 9: 3 3 3.
+struct Step {
+  int m, l;
 };
+CUZK_DEVICE int StepCount(int r) { return r == 6 ? 2 : 3; }
+CUZK_DEVICE Step StepAt(int r, int index) {
+  if (index == 0) return {r, 3};
+  if (index == 1) return {r - 3, r == 7 ? 2 : 3};
+  return {r == 7 ? 2 : r - 6, r == 9 ? 3 : 2};
+}
 
-/// Which element of the tile is a thread's `slot`-th in a step on sub-blocks of 2^M rows with radix 2^L.
-template <int R, int M, int L>
+/// Which element of the tile is a thread's `slot`-th in a step.
 struct Place {
-  uint32_t row, column, low;
-  CUZK_DEVICE Place(int slot) {
-    constexpr int kColumnsLog2 = kTileLog2 - R;
-    uint32_t group = threadIdx.x + static_cast<uint32_t>(slot >> L) * kThreads;
-    uint32_t t = static_cast<uint32_t>(slot) & ((1u << L) - 1);
-    column = group & ((1u << kColumnsLog2) - 1);
-    uint32_t rest = group >> kColumnsLog2;
-    low = rest & ((1u << (M - L)) - 1);
-    row = ((rest >> (M - L)) << M) + (t << (M - L)) + low;
-  }
-  /// Position in the shared planes.
-  CUZK_DEVICE uint32_t Shared() const {
-    uint32_t i = (row << (kTileLog2 - R)) + column;
-    return i + (i >> 5) * 4;
+  uint32_t row, column, low, t;
+  CUZK_DEVICE Place(int r, Step step, int slot) {
+    int columns_log2 = kTileLog2 - r, rest_log2 = step.m - step.l;
+    uint32_t group = threadIdx.x + static_cast<uint32_t>(slot >> step.l) * kThreads;
+    t = static_cast<uint32_t>(slot) & ((1u << step.l) - 1);
+    column = group & ((1u << columns_log2) - 1);
+    uint32_t rest = group >> columns_log2;
+    low = rest & ((1u << rest_log2) - 1);
+    row = ((rest >> rest_log2) << step.m) + (t << rest_log2) + low;
   }
 };
 
+/// Position of an element in the shared planes.
+CUZK_DEVICE uint32_t SharedAt(int r, uint32_t row, uint32_t column) {
+  uint32_t i = (row << (kTileLog2 - r)) + column;
+  return i + (i >> 5) * 4;
+}
 CUZK_DEVICE void ToShared(uint4* shared, uint32_t at, const FrD& x) {
   shared[at] = make_uint4(x.w[0], x.w[1], x.w[2], x.w[3]);
   shared[at + kSharedElements] = make_uint4(x.w[4], x.w[5], x.w[6], x.w[7]);
@@ -177,151 +177,115 @@ CUZK_DEVICE FrD FromShared(const uint4* shared, uint32_t at) {
   return r;
 }
 
-/// Root of order 512 to the e, e < 512.
-CUZK_DEVICE FrD RadixRoot(const PassParams& p, uint32_t e) {
-  if (p.inverse) e = (512 - e) & 511;
-  return LoadConst(p.radix + e);
+/// Twiddle factors between a step and the next: w^(low * j), of order 2^m.
+CUZK_DEVICE void StepTwiddles(const PassParams& p, Step step, FrD (&x)[8]) {
+  if (step.m == step.l) return;
+#pragma unroll
+  for (int slot = 1; slot < 8; ++slot) {
+    Place place(p.radix_log2, step, slot);
+    uint32_t e = (place.low * (__brev(place.t) >> (32 - step.l))) << (9 - step.m);
+    if (p.inverse) e = (512 - e) & 511;
+    x[slot] = Times(x[slot], LoadConst(p.radix + e));
+  }
 }
 
-/// Twiddle factors between a step on 2^M rows and the next: w^(low * j), of order 2^M.
-template <int R, int M, int L>
-CUZK_DEVICE void StepTwiddles(const PassParams& p, FrD (&x)[8]) {
-  if constexpr (M > L) {
+/// An element at the edge of a pass.
+struct Edge {
+  uint32_t row, address, column;  // column of the sub-transform
+};
+CUZK_DEVICE Edge EdgeAt(const PassParams& p, uint32_t row, uint32_t tile_column) {
+  int columns_log2 = kTileLog2 - p.radix_log2, stride_log2 = p.sub_log2 - p.radix_log2;
+  uint32_t tile = blockIdx.x;
+  if (stride_log2 == 0) return {row, (tile << kTileLog2) + (tile_column << p.radix_log2) + row, 0};
+  int tiles_log2 = stride_log2 - columns_log2;  // tiles of one sub-transform
+  uint32_t column = ((tile & ((1u << tiles_log2) - 1)) << columns_log2) + tile_column;
+  return {row, ((tile >> tiles_log2) << p.sub_log2) + (row << stride_log2) + column, column};
+}
+/// Row and column in the tile of the thread's i-th element at the edge, in an order that is coalesced in memory.
+CUZK_DEVICE void EdgeElement(const PassParams& p, int i, uint32_t& row, uint32_t& tile_column) {
+  uint32_t at = threadIdx.x + static_cast<uint32_t>(i) * kThreads;
+  int columns_log2 = kTileLog2 - p.radix_log2;
+  bool innermost = p.sub_log2 == p.radix_log2;
+  row = innermost ? at & ((1u << p.radix_log2) - 1) : at >> columns_log2;
+  tile_column = innermost ? at >> p.radix_log2 : at & ((1u << columns_log2) - 1);
+}
+
+/// The factor between this pass and its neighbour towards the outer levels.
+CUZK_DEVICE FrD PassTwiddle(const PassParams& p, const Edge& edge) {
+  uint32_t j = Reverse(edge.row, p.radix_log2);
+  return Root(p, (edge.column * j) << (p.log2_size - p.sub_log2));
+}
+
+template <bool kReversedInput>
+__global__ void __launch_bounds__(kThreads, 2) Pass(const PassParams p) {
+  extern __shared__ uint4 shared[];
+  int r = p.radix_log2, steps = StepCount(r);
+  bool twiddles = p.sub_log2 > r;
+  FrD x[8];
+  if constexpr (kReversedInput) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      uint32_t row, column;
+      EdgeElement(p, i, row, column);
+      x[i] = Load(p.values + EdgeAt(p, row, column).address);
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      uint32_t row, column;
+      EdgeElement(p, i, row, column);
+      ToShared(shared, SharedAt(r, row, column), x[i]);
+    }
+    if (twiddles) {
+#pragma unroll 1
+      for (int i = 0; i < 8; ++i) {
+        uint32_t row, column;
+        EdgeElement(p, i, row, column);
+        Edge edge = EdgeAt(p, row, column);
+        uint32_t at = SharedAt(r, row, column);
+        ToShared(shared, at, Times(FromShared(shared, at), PassTwiddle(p, edge)));
+      }
+    }
+    __syncthreads();
+  }
+#pragma unroll 1
+  for (int index = 0; index < steps; ++index) {
+    Step step = StepAt(r, kReversedInput ? steps - 1 - index : index);
+    if (!kReversedInput && index == 0) {
+#pragma unroll
+      for (int slot = 0; slot < 8; ++slot) {
+        Place place(r, step, slot);
+        x[slot] = Load(p.values + EdgeAt(p, place.row, place.column).address);
+      }
+    } else {
+#pragma unroll
+      for (int slot = 0; slot < 8; ++slot) {
+        Place place(r, step, slot);
+        x[slot] = FromShared(shared, SharedAt(r, place.row, place.column));
+      }
+    }
+    if constexpr (kReversedInput) {
+      StepTwiddles(p, step, x);
+      StepDit(x, step.l == 3, p.radix, p.inverse);
+    } else {
+      StepDif(x, step.l == 3, p.radix, p.inverse);
+      StepTwiddles(p, step, x);
+    }
 #pragma unroll
     for (int slot = 0; slot < 8; ++slot) {
-      constexpr uint32_t kMask = (1u << L) - 1;
-      uint32_t j = Reverse(slot & kMask, L);
-      if (j == 0) continue;
-      Place<R, M, L> place(slot);
-      x[slot] = x[slot] * RadixRoot(p, (place.low * j) << (9 - M));
+      Place place(r, step, slot);
+      ToShared(shared, SharedAt(r, place.row, place.column), x[slot]);
     }
-  }
-}
-
-template <int R, int M, int L>
-CUZK_DEVICE void Exchange(uint4* shared, FrD (&x)[8], bool to_shared) {
-#pragma unroll
-  for (int slot = 0; slot < 8; ++slot) {
-    Place<R, M, L> place(slot);
-    if (to_shared) {
-      ToShared(shared, place.Shared(), x[slot]);
-    } else {
-      x[slot] = FromShared(shared, place.Shared());
-    }
-  }
-}
-
-/// Where element (row, column) of this block's tile lies in the array.
-template <int R>
-CUZK_DEVICE uint32_t Address(const PassParams& p, uint32_t row, uint32_t column, uint32_t& column_in_block) {
-  constexpr int kColumnsLog2 = kTileLog2 - R;
-  int stride_log2 = p.sub_log2 - R;
-  uint32_t tile = blockIdx.x;
-  if (stride_log2 == 0) {
-    column_in_block = 0;
-    return (tile << kTileLog2) + (column << R) + row;
-  }
-  int tiles_log2 = stride_log2 - kColumnsLog2;  // tiles of one sub-transform
-  uint32_t sub = tile >> tiles_log2;
-  column_in_block = ((tile & ((1u << tiles_log2) - 1)) << kColumnsLog2) + column;
-  return (sub << p.sub_log2) + (row << stride_log2) + column_in_block;
-}
-
-template <int R, int L>
-CUZK_DEVICE void AllButterflies(const PassParams& p, FrD (&x)[8], bool dit) {
-  FrD w1, w2, w3;
-  if constexpr (L >= 2) w2 = RadixRoot(p, 128);
-  if constexpr (L == 3) {
-    w1 = RadixRoot(p, 64);
-    w3 = RadixRoot(p, 192);
-  }
-#pragma unroll
-  for (int g = 0; g < 8; g += 1 << L) {
-    if (dit) {
-      ButterflyDit<L>(x + g, w1, w2, w3);
-    } else {
-      ButterflyDif<L>(x + g, w1, w2, w3);
-    }
-  }
-}
-
-template <int R>
-__global__ void __launch_bounds__(kThreads, 2) DifPass(const PassParams p) {
-  extern __shared__ uint4 shared[];
-  using S = Steps<R>;
-  constexpr int kM2 = R - S::kFirst, kM3 = kM2 - S::kSecond;
-  FrD x[8];
-  uint32_t column;
-#pragma unroll
-  for (int slot = 0; slot < 8; ++slot) {
-    Place<R, R, S::kFirst> place(slot);
-    x[slot] = Load(p.values + Address<R>(p, place.row, place.column, column));
-  }
-  AllButterflies<R, S::kFirst>(p, x, false);
-  StepTwiddles<R, R, S::kFirst>(p, x);
-  Exchange<R, R, S::kFirst>(shared, x, true);
-  __syncthreads();
-  Exchange<R, kM2, S::kSecond>(shared, x, false);
-  AllButterflies<R, S::kSecond>(p, x, false);
-  StepTwiddles<R, kM2, S::kSecond>(p, x);
-  constexpr int kLastM = S::kThird > 0 ? kM3 : kM2;
-  constexpr int kLastL = S::kThird > 0 ? S::kThird : S::kSecond;
-  if constexpr (S::kThird > 0) {
-    Exchange<R, kM2, S::kSecond>(shared, x, true);
     __syncthreads();
-    Exchange<R, kM3, S::kThird>(shared, x, false);
-    AllButterflies<R, S::kThird>(p, x, false);
   }
-#pragma unroll
-  for (int slot = 0; slot < 8; ++slot) {
-    Place<R, kLastM, kLastL> place(slot);
-    uint32_t at = Address<R>(p, place.row, place.column, column);
-    if (p.sub_log2 > R) {
-      uint32_t j = Reverse(place.row, R);
-      x[slot] = x[slot] * Root(p, (column * j) << (p.log2_size - p.sub_log2));
-    }
-    if (p.last) x[slot] = Finish(p, x[slot], at);
-    Store(p.values + at, x[slot]);
-  }
-}
-
-template <int R>
-__global__ void __launch_bounds__(kThreads, 2) DitPass(const PassParams p) {
-  extern __shared__ uint4 shared[];
-  using S = Steps<R>;
-  constexpr int kM2 = R - S::kFirst, kM3 = kM2 - S::kSecond;
-  constexpr int kLastM = S::kThird > 0 ? kM3 : kM2;
-  constexpr int kLastL = S::kThird > 0 ? S::kThird : S::kSecond;
-  FrD x[8];
-  uint32_t column;
-#pragma unroll
-  for (int slot = 0; slot < 8; ++slot) {
-    Place<R, kLastM, kLastL> place(slot);
-    x[slot] = Load(p.values + Address<R>(p, place.row, place.column, column));
-    if (p.sub_log2 > R) {
-      uint32_t j = Reverse(place.row, R);
-      x[slot] = x[slot] * Root(p, (column * j) << (p.log2_size - p.sub_log2));
-    }
-  }
-  if constexpr (S::kThird > 0) {
-    AllButterflies<R, S::kThird>(p, x, true);
-    Exchange<R, kM3, S::kThird>(shared, x, true);
-    __syncthreads();
-    Exchange<R, kM2, S::kSecond>(shared, x, false);
-  }
-  StepTwiddles<R, kM2, S::kSecond>(p, x);
-  AllButterflies<R, S::kSecond>(p, x, true);
-  Exchange<R, kM2, S::kSecond>(shared, x, true);
-  __syncthreads();
-  Exchange<R, R, S::kFirst>(shared, x, false);
-  StepTwiddles<R, R, S::kFirst>(p, x);
-  AllButterflies<R, S::kFirst>(p, x, true);
-#pragma unroll
-  for (int slot = 0; slot < 8; ++slot) {
-    Place<R, R, S::kFirst> place(slot);
-    uint32_t at = Address<R>(p, place.row, place.column, column);
-    if (p.last) x[slot] = Finish(p, x[slot], at);
-    Store(p.values + at, x[slot]);
+#pragma unroll 1
+  for (int i = 0; i < 8; ++i) {
+    uint32_t row, column;
+    EdgeElement(p, i, row, column);
+    Edge edge = EdgeAt(p, row, column);
+    FrD y = FromShared(shared, SharedAt(r, row, column));
+    if (!kReversedInput && twiddles) y = Times(y, PassTwiddle(p, edge));
+    if (p.last) y = Finish(p, y.Reduced(), edge.address);
+    Store(p.values + edge.address, y);
   }
 }
 

@@ -75,20 +75,6 @@ Status FillPowers(Fr base, std::span<Fr> out, int shift_log2, FrD* squares, Stre
   return stream.Synchronize();
 }
 
-using PassKernel = void (*)(PassParams);
-PassKernel KernelFor(int radix, bool dit) {
-  switch (radix) {
-    case 6:
-      return dit ? ntt::DitPass<6> : ntt::DifPass<6>;
-    case 7:
-      return dit ? ntt::DitPass<7> : ntt::DifPass<7>;
-    case 8:
-      return dit ? ntt::DitPass<8> : ntt::DifPass<8>;
-    default:
-      return dit ? ntt::DitPass<9> : ntt::DifPass<9>;
-  }
-}
-
 /// The levels of each pass, outermost first, as even as possible.
 std::vector<int> CutLevels(int log2_size) {
   int passes = (log2_size + 8) / 9;
@@ -169,7 +155,8 @@ Status DomainTables::Run(Fr* values, bool from_reversed, bool inverse, const Epi
     size_t i = from_reversed ? levels.size() - 1 - step : step;
     p.sub_log2 = sub[i];
     p.last = step + 1 == levels.size();
-    PassKernel kernel = KernelFor(levels[i], from_reversed);
+    p.radix_log2 = levels[i];
+    auto kernel = from_reversed ? ntt::Pass<true> : ntt::Pass<false>;
     CUZK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ntt::kSharedBytes));
     kernel<<<1u << (p.log2_size - ntt::kTileLog2), ntt::kThreads, ntt::kSharedBytes, stream.get()>>>(p);
     CUZK_CUDA_LAUNCHED("transform pass");

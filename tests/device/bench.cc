@@ -1,8 +1,9 @@
 // Times of transforms and sums on the device: medians of five runs by events, each answer checked. Prints a table.
 //
-//   cuzk_device_bench [log2 of the largest size, default 27]
+//   cuzk_device_bench [log2 of the largest size, default 27 [log2 of the only size]]
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -82,11 +83,8 @@ class Bench {
   template <class F>
   void Msm(const char* what, unsigned bits, const Buffer<algebra::AffinePoint<F>>& points, MsmForm form) {
     size_t n = size_t{1} << bits;
-    std::vector<Fr> k = RandomScalars(n, bits);
-    Fr sum = Fr::Zero();
-    for (size_t i = 0; i < n; ++i) sum += k[i] * KnownLogarithm(i);
-    auto scalars = Must(Buffer<Fr>::Allocate(memory_, n));
-    cudaMemcpy(scalars.data(), k.data(), scalars.bytes(), cudaMemcpyHostToDevice);
+    const Fr* scalars = scalars_.data();
+    Fr sum = logarithms_[bits];
     MsmPlan plan = Must(PlanMsm<F>(static_cast<uint32_t>(n), Must(memory_.Available()) - (uint64_t{1} << 30), form));
     auto arena = Must(Buffer<std::byte>::Allocate(memory_, plan.bytes));
     Pinned<algebra::XyzzPoint<F>> results(kMaxMsmResultPoints);
@@ -94,7 +92,7 @@ class Bench {
     std::vector<double> ms;
     for (int i = 0; i <= kRuns; ++i) {
       auto begin = std::chrono::steady_clock::now();
-      Must2(EnqueueMsm<F>(plan, points.data(), scalars.data(), {}, Arena(arena.data(), arena.bytes()), results.data(), stream_));
+      Must2(EnqueueMsm<F>(plan, points.data(), scalars, {}, Arena(arena.data(), arena.bytes()), results.data(), stream_));
       Must2(stream_.view().Synchronize());
       auto got = FinishMsm<F>(plan, results.data());
       std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
@@ -131,10 +129,35 @@ class Bench {
     Print(what, bits, t, algebra::ToJacobian(result.data()[0]) == algebra::ScalarMul(Generator<F>(), sum));
   }
 
+  /// Random scalars, the same for all sums, and sum k_i log_i over the first 2^b of them.
+  void MakeScalars(unsigned most) {
+    size_t n = size_t{1} << most, piece = std::min<size_t>(n, 1 << 16);
+    std::vector<Fr> k(n), part(n / piece);
+    ThreadPool pool(0);
+    pool.ParallelFor(n / piece, 1, [&](size_t from, size_t to) {
+      for (size_t p = from; p < to; ++p) {
+        std::vector<Fr> some = RandomScalars(piece, p);
+        part[p] = Fr::Zero();
+        for (size_t i = 0; i < piece; ++i) {
+          k[p * piece + i] = some[i];
+          part[p] += some[i] * KnownLogarithm(p * piece + i);
+        }
+      }
+    });
+    logarithms_.assign(most + 1, Fr::Zero());
+    for (unsigned bits = 0; bits <= most; ++bits) {
+      for (size_t p = 0; p < (size_t{1} << bits) / piece; ++p) logarithms_[bits] += part[p];
+    }
+    scalars_ = Must(Buffer<Fr>::Allocate(memory_, n));
+    cudaMemcpy(scalars_.data(), k.data(), scalars_.bytes(), cudaMemcpyHostToDevice);
+  }
+
   DeviceMemory memory_;
   Stream stream_ = Must(Stream::Create());
 
  private:
+  Buffer<Fr> scalars_;
+  std::vector<Fr> logarithms_;
   static void Must2(const Status& status) {
     if (status.ok()) return;
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
@@ -143,16 +166,18 @@ class Bench {
   Event begin_ = Must(Event::Create()), end_ = Must(Event::Create());
 };
 
-void Main(unsigned most) {
+void Main(unsigned most, unsigned only) {
+  auto wanted = [&](unsigned bits) { return bits <= most && (only == 0 || bits == only); };
   Bench bench;
   bench.Rates();
   for (unsigned bits : {20u, 22u, 24u, 26u, 27u}) {
-    if (bits <= most) bench.Ntt(bits);
+    if (wanted(bits)) bench.Ntt(bits);
   }
+  bench.MakeScalars(most);
   {
     auto points = KnownPoints<algebra::Fp>(size_t{1} << most, bench.memory_, bench.stream_);
     for (unsigned bits : {16u, 18u, 20u, 22u, 24u, 26u, 27u}) {
-      if (bits > most) continue;
+      if (!wanted(bits)) continue;
       if (bits <= 24) bench.Msm("G1 MSM, XYZZ", bits, points, MsmForm::kXyzz);
       if (bits >= 20) bench.Msm("G1 MSM, affine", bits, points, MsmForm::kAffine);
     }
@@ -162,7 +187,7 @@ void Main(unsigned most) {
     unsigned top = std::min(most, 25u);
     auto points = KnownPoints<algebra::Fp2>(size_t{1} << top, bench.memory_, bench.stream_);
     for (unsigned bits : {16u, 20u, 22u}) {
-      if (bits > top) continue;
+      if (!wanted(bits)) continue;
       bench.Msm("G2 MSM, XYZZ", bits, points, MsmForm::kXyzz);
       bench.Msm("G2 MSM, affine", bits, points, MsmForm::kAffine);
     }
@@ -174,6 +199,7 @@ void Main(unsigned most) {
 }  // namespace cuzk::gpu::testing
 
 int main(int argc, char** argv) {
-  cuzk::gpu::testing::Main(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 27);
+  cuzk::gpu::testing::Main(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 27,
+                           argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 0);
   return 0;
 }

@@ -2,6 +2,7 @@
 // Points made on the device whose discrete logarithms the host knows: the answer of any sum over them is one
 // multiplication of the generator.
 
+#include "core/base/thread_pool.h"
 #include "tests/device/on_device.h"
 
 namespace cuzk::gpu::testing {
@@ -25,11 +26,15 @@ Buffer<algebra::AffinePoint<F>> KnownPoints(size_t n, DeviceMemory& memory, cons
   constexpr size_t kPiece = 1 << 22;
   auto scalars = Must(Buffer<algebra::Fr>::Allocate(memory, std::min(n, kPiece)));
   std::vector<algebra::Fr> host;
+  ThreadPool pool(0);
   for (size_t begin = 0; begin < n; begin += kPiece) {
     size_t count = std::min(kPiece, n - begin);
     host.resize(count);
-    for (size_t i = 0; i < count; ++i) host[i] = KnownLogarithm(begin + i);
+    pool.ParallelFor(count, 1 << 14, [&](size_t from, size_t to) {
+      for (size_t i = from; i < to; ++i) host[i] = KnownLogarithm(begin + i);
+    });
     EXPECT_EQ(cudaMemcpy(scalars.data(), host.data(), count * sizeof(algebra::Fr), cudaMemcpyHostToDevice), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_TRUE(table.Multiply(scalars.data(), count, points.data() + begin, stream).ok());
     EXPECT_TRUE(stream.view().Synchronize().ok());
   }

@@ -49,6 +49,8 @@ class DeviceTest : public ::testing::Test {
   Buffer<T> Upload(const std::vector<T>& values) {
     auto buffer = Must(Buffer<T>::Allocate(memory_, values.size()));
     EXPECT_EQ(cudaMemcpy(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), cudaSuccess);
+    // A copy from pageable memory may still be under way when it returns, and the stream does not wait for it.
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     return buffer;
   }
   template <class T>

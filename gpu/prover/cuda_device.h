@@ -1,0 +1,33 @@
+#pragma once
+// The CUDA back end: prover::Device on one NVIDIA card.
+
+#include <memory>
+#include <vector>
+
+#include "core/prover/device.h"
+#include "gpu/runtime/buffer.h"
+
+namespace cuzk::gpu {
+
+struct CudaDeviceOptions {
+  int ordinal = 0;
+  ThreadPool* pool = nullptr;  ///< copies files while parameters are loaded; outlives the device
+  uint64_t memory_cap = 0;     ///< device bytes that may be used at most; 0 = all
+};
+
+/// The interface, and what tests reach for.
+class CudaDevice : public prover::Device {
+ public:
+  /// All device allocations; its FailAfter makes one fail.
+  virtual DeviceMemory& device_memory() = 0;
+  /// Treats `status` as if the card had answered it: Unavailable makes the device lost.
+  virtual Status Observe(Status status) = 0;
+};
+
+/// Unavailable if there is no such card or no driver.
+StatusOr<std::unique_ptr<CudaDevice>> MakeCudaDevice(const CudaDeviceOptions& options);
+
+/// Number of cards; 0 without a driver.
+int CudaDeviceCount();
+
+}  // namespace cuzk::gpu

@@ -1,0 +1,151 @@
+#include "gpu/prover/cuda_parameters.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/prover/witness_kernels.h"
+
+namespace cuzk::gpu {
+namespace {
+
+using groth16::ParameterFile;
+using groth16::Query;
+
+/// Bytes of a piece: a multiple of both point sizes.
+constexpr uint64_t kPiece = uint64_t{96} << 20;
+
+/// Moves a section's bytes from the mapping to the card, where they are decoded.
+class SectionLoader {
+ public:
+  static StatusOr<std::unique_ptr<SectionLoader>> Create(const CardContext& card, const ParameterFile& file) {
+    std::unique_ptr<SectionLoader> r(new SectionLoader(card));
+    uint64_t largest = 0;
+    for (Query q : groth16::kAllQueries) largest = std::max<uint64_t>(largest, file.section(q).size());
+    r->piece_ = std::min(kPiece, std::max<uint64_t>(largest, 192) / 192 * 192 + 192);
+    for (Slot& slot : r->slots_) {
+      CUZK_ASSIGN_OR_RETURN(slot.host, PinnedArray<std::byte>::Allocate(*card.pinned, r->piece_));
+      CUZK_ASSIGN_OR_RETURN(slot.raw, Buffer<uint8_t>::Allocate(*card.memory, r->piece_));
+      CUZK_ASSIGN_OR_RETURN(slot.decoded, Buffer<std::byte>::Allocate(*card.memory, r->piece_));
+      CUZK_ASSIGN_OR_RETURN(Event event, Event::Create());
+      slot.done = std::make_unique<Event>(std::move(event));
+    }
+    CUZK_ASSIGN_OR_RETURN(Stream stream, Stream::Create());
+    r->stream_ = std::make_unique<Stream>(std::move(stream));
+    CUZK_ASSIGN_OR_RETURN(r->first_bad_, Buffer<unsigned long long>::Allocate(*card.memory, 1));
+    return r;
+  }
+  ~SectionLoader() {
+    if (stream_ != nullptr) static_cast<void>(cudaStreamSynchronize(stream_->get()));
+  }
+
+  /// Decodes to device memory, or through the card to page-locked memory. `progress` is told bytes of the section.
+  Status Load(const ParameterFile& file, Query query, bool on_curve, std::byte* to, bool to_host,
+              const prover::LoadOptions& options, const Progress& progress) {
+    const ByteSpan section = file.section(query);
+    const uint64_t size = groth16::PointBytes(query), piece = piece_ / size * size;
+    CUZK_CUDA(cudaMemsetAsync(first_bad_.data(), 0xff, sizeof(unsigned long long), stream_->get()));
+    for (uint64_t at = 0; at < section.size(); at += piece, ++turn_) {
+      if (options.stop.stop_requested()) return absl::CancelledError("cancelled while parameters were being loaded");
+      Slot& slot = slots_[turn_ % 2];
+      CUZK_RETURN_IF_ERROR(slot.done->Synchronize());
+      const uint64_t bytes = std::min<uint64_t>(piece, section.size() - at);
+      card_.pool->ParallelFor(bytes, 1 << 20, [&](size_t begin, size_t end) {
+        std::memcpy(slot.host.data() + begin, section.data() + at + begin, end - begin);
+      });
+      file.Forget(section.subspan(at, bytes));
+      CUZK_CUDA(cudaMemcpyAsync(slot.raw.data(), slot.host.data(), bytes, cudaMemcpyHostToDevice, stream_->get()));
+      std::byte* decoded = to_host ? slot.decoded.data() : to + at;
+      CUZK_RETURN_IF_ERROR(DecodePoints(slot.raw.data(), bytes / size, query == Query::kBG2, on_curve, at / size, decoded,
+                                        first_bad_.data(), *stream_));
+      if (to_host) CUZK_CUDA(cudaMemcpyAsync(to + at, decoded, bytes, cudaMemcpyDeviceToHost, stream_->get()));
+      CUZK_RETURN_IF_ERROR(slot.done->Record(*stream_));
+      if (progress) progress(at + bytes, section.size());
+    }
+    unsigned long long first_bad = 0;
+    CUZK_CUDA(cudaMemcpyAsync(&first_bad, first_bad_.data(), sizeof(first_bad), cudaMemcpyDeviceToHost, stream_->get()));
+    CUZK_RETURN_IF_ERROR(stream_->view().Synchronize());
+    if (first_bad == ~0ull) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat(file.path().string(), ": section ", groth16::QueryName(query), ": point ",
+                                             first_bad, " is infinity, not canonical or not on the curve"));
+  }
+
+ private:
+  struct Slot {
+    PinnedArray<std::byte> host;
+    Buffer<uint8_t> raw;
+    Buffer<std::byte> decoded;
+    std::unique_ptr<Event> done;
+  };
+  explicit SectionLoader(const CardContext& card) : card_(card) {}
+  const CardContext card_;
+  uint64_t piece_ = 0, turn_ = 0;
+  std::array<Slot, 2> slots_;
+  Buffer<unsigned long long> first_bad_;
+  std::unique_ptr<Stream> stream_;
+};
+
+/// Whether points are of order r is found out on the processor, before the card decodes them.
+Status CheckSubgroup(const ParameterFile& file, const prover::LoadOptions& options, ThreadPool& pool) {
+  if (options.policy != groth16::PointPolicy::kSubgroup) return absl::OkStatus();
+  groth16::DecodeOptions decode;
+  decode.policy = options.policy;
+  decode.stop = options.stop;
+  return groth16::CheckPoints(file, pool, decode);
+}
+
+}  // namespace
+
+CudaParameters::~CudaParameters() {
+  DeviceGuard guard(card_.id);
+  for (auto& buffer : device_points_) buffer.Reset();
+  tables_.reset();
+  domain_.reset();
+}
+
+const std::byte* CudaParameters::points(Query query) const {
+  size_t k = static_cast<size_t>(query);
+  return plan_.resident ? device_points_[k].data() : host_points_[k].data();
+}
+
+StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Load(const ParameterFile& file,
+                                                                     std::shared_ptr<const r1cs::Shape> shape,
+                                                                     CircuitPlan plan, const prover::LoadOptions& options,
+                                                                     const CardContext& card) {
+  const groth16::SectionCounts counts = groth16::SectionCounts::Of(*shape);
+  if (file.counts() != counts) {
+    return absl::FailedPreconditionError(StrCat(file.path().string(), ": not of this circuit"));
+  }
+  CUZK_RETURN_IF_ERROR(CheckSubgroup(file, options, *card.pool));
+  std::shared_ptr<CudaParameters> out(new CudaParameters(std::move(shape), std::move(plan), card));
+  out->key_ = file.verifying_key();
+  out->counts_ = counts;
+  CUZK_ASSIGN_OR_RETURN(auto loader, SectionLoader::Create(card, file));
+  CUZK_ASSIGN_OR_RETURN(Stream stream, Stream::Create());
+  CUZK_ASSIGN_OR_RETURN(CircuitTables tables, CircuitTables::Make(*out->shape_, *card.memory, stream));
+  out->tables_ = std::make_unique<const CircuitTables>(std::move(tables));
+  CUZK_ASSIGN_OR_RETURN(DomainTables domain, DomainTables::Make(out->shape_->counts.log2_domain(), *card.memory, stream));
+  out->domain_ = std::make_unique<const DomainTables>(std::move(domain));
+
+  uint64_t total = 0, before = 0;
+  for (Query q : groth16::kAllQueries) total += file.section(q).size();
+  const bool on_curve = options.policy != groth16::PointPolicy::kCanonical;
+  for (Query q : groth16::kAllQueries) {
+    size_t k = static_cast<size_t>(q);
+    const uint64_t bytes = counts[q] * groth16::PointBytes(q);
+    std::byte* to = nullptr;
+    if (out->plan_.resident) {
+      CUZK_ASSIGN_OR_RETURN(out->device_points_[k], Buffer<std::byte>::Allocate(*card.memory, bytes));
+      to = out->device_points_[k].data();
+    } else {
+      CUZK_ASSIGN_OR_RETURN(out->host_points_[k], PinnedArray<std::byte>::Allocate(*card.pinned, bytes));
+      to = out->host_points_[k].data();
+    }
+    Progress progress;
+    if (options.progress) progress = [&](uint64_t done, uint64_t) { options.progress(before + done, total); };
+    CUZK_RETURN_IF_ERROR(loader->Load(file, q, on_curve, to, !out->plan_.resident, options, progress));
+    before += file.section(q).size();
+  }
+  return out;
+}
+
+}  // namespace cuzk::gpu

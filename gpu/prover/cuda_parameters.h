@@ -1,0 +1,60 @@
+#pragma once
+// The parameters of one circuit on one card.
+
+#include <array>
+#include <memory>
+
+#include "core/prover/device.h"
+#include "gpu/ntt/transform.h"
+#include "gpu/prover/circuit_tables.h"
+#include "gpu/prover/pinned_allocator.h"
+#include "gpu/prover/placement.h"
+
+namespace cuzk::gpu {
+
+/// What the parts of the CUDA device share; outlives parameters and partitions.
+struct CardContext {
+  DeviceId id{};
+  DeviceMemory* memory = nullptr;
+  memory::HostAllocator* pinned = nullptr;
+  ThreadPool* pool = nullptr;
+};
+
+class CudaParameters final : public prover::ResidentParameters {
+ public:
+  ~CudaParameters() override;
+
+  /// See prover::Device::Load. The file's bytes go through two page-locked buffers; points are decoded and checked on the
+  /// card, so that disk, bus and card work at once.
+  static StatusOr<std::shared_ptr<const CudaParameters>> Load(const groth16::ParameterFile& file,
+                                                              std::shared_ptr<const r1cs::Shape> shape, CircuitPlan plan,
+                                                              const prover::LoadOptions& options, const CardContext& card);
+
+  const groth16::VerifyingKey& verifying_key() const override { return key_; }
+  const std::shared_ptr<const r1cs::Shape>& shape() const override { return shape_; }
+  const prover::Plan& plan() const override { return plan_.plan; }
+
+  const CircuitPlan& circuit_plan() const { return plan_; }
+  const CircuitTables& tables() const { return *tables_; }
+  const DomainTables& domain() const { return *domain_; }
+  /// Points of a query: in device memory if resident, else page-locked in host memory.
+  const std::byte* points(groth16::Query query) const;
+  uint64_t count(groth16::Query query) const { return counts_[query]; }
+  DeviceId card() const { return card_.id; }
+
+ private:
+  CudaParameters(std::shared_ptr<const r1cs::Shape> shape, CircuitPlan plan, const CardContext& card)
+      : card_(card), shape_(std::move(shape)), plan_(std::move(plan)) {}
+
+  const CardContext card_;
+  std::shared_ptr<const r1cs::Shape> shape_;
+  CircuitPlan plan_;
+  groth16::VerifyingKey key_;
+  groth16::SectionCounts counts_;
+  std::unique_ptr<const CircuitTables> tables_;
+  std::unique_ptr<const DomainTables> domain_;
+  std::array<Buffer<std::byte>, groth16::kQueries> device_points_;
+  std::array<PinnedArray<std::byte>, groth16::kQueries> host_points_;
+};
+
+}  // namespace cuzk::gpu

@@ -1,0 +1,28 @@
+#pragma once
+// Where the parameters of a circuit go on a card, and how much everything takes, decided before anything is allocated.
+
+#include <cstdint>
+
+#include "core/groth16/parameter_file.h"
+#include "core/prover/plan.h"
+#include "core/r1cs/shape.h"
+
+namespace cuzk::gpu {
+
+/// Bytes and sizes for one circuit on one card.
+struct CircuitPlan {
+  prover::Plan plan;
+  bool resident = true;
+  uint64_t vector_elements = 0;  ///< of each of the two vectors of the transforms, which also hold gathered scalars
+  uint64_t list_elements = 0;    ///< of the list of points whose scalar is one
+  uint64_t chunk_points = 0;     ///< streamed: points in device memory at a time (two buffers of them)
+  uint64_t workspace_bytes = 0;  ///< vectors, list, chunks and scratch; shared by all partitions of the card
+};
+
+/// Decides for `available` bytes of device memory; the card is current (its processors decide how large scratch is).
+///   resident  all points in device memory
+///   streamed  points page-locked in host memory, a chunk at a time
+/// ResourceExhausted with the numbers where neither fits.
+StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, unsigned workers);
+
+}  // namespace cuzk::gpu

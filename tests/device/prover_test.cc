@@ -1,0 +1,162 @@
+// The CUDA device behind prover::Device, against the CPU device: same parameters, same witness, same five sums.
+#include <thread>
+
+#include "gpu/prover/cuda_device.h"
+#include "tests/device/on_device.h"
+#include "tests/unit/prover/proving.h"
+
+namespace cuzk::gpu::testing {
+namespace {
+
+using prover::Placement;
+using testing_support::MixedCircuit;
+using testing_support::Proving;
+using testing_support::ToyCircuit;
+
+bool SameSums(const groth16::MsmResults& a, const groth16::MsmResults& b) {
+  return a.h == b.h && a.l == b.l && a.a == b.a && a.b_g1 == b.b_g1 && a.b_g2 == b.b_g2;
+}
+
+class ProverOnDevice : public ::testing::Test {
+ protected:
+  std::unique_ptr<CudaDevice> Card(uint64_t cap = 0) { return Must(MakeCudaDevice({.pool = &pool_, .memory_cap = cap})); }
+  std::unique_ptr<prover::Device> Cpu() { return prover::MakeCpuDevice({.pool = &pool_}); }
+  static StatusOr<groth16::MsmResults> Prove(prover::Device& device, std::shared_ptr<const prover::ResidentParameters> parameters,
+                                             r1cs::Witness witness, unsigned worker = 0) {
+    CUZK_ASSIGN_OR_RETURN(auto pending, device.Start(std::move(parameters), std::move(witness), {.worker = worker}));
+    return pending->Finish();
+  }
+  ThreadPool pool_{4};
+};
+
+TEST_F(ProverOnDevice, SumsEqualTheCpuDevicesInBothLayouts) {
+  auto cpu = Cpu();
+  auto card = Card();
+  for (uint32_t size : {1u, 2u, 40u, 700u, 3000u}) {
+    Proving proving(MixedCircuit({.size = size, .seed = size}));
+    auto on_cpu = Must(proving.Load(*cpu));
+    auto on_card = Must(proving.Load(*card));
+    EXPECT_EQ(on_card->plan().placement, Placement::kResident);
+    auto expected = Must(Prove(*cpu, on_cpu, proving.Witness()));
+    for (auto layout : {r1cs::Layout::kNarrow, r1cs::Layout::kPlain}) {
+      auto got = Must(Prove(*card, on_card, proving.Witness(layout)));
+      EXPECT_TRUE(SameSums(got, expected)) << size << " " << r1cs::LayoutName(layout);
+      EXPECT_TRUE(got.h == expected.h) << "h";
+      EXPECT_TRUE(got.l == expected.l) << "l";
+      EXPECT_TRUE(got.a == expected.a) << "a";
+      EXPECT_TRUE(got.b_g1 == expected.b_g1) << "b_g1";
+      EXPECT_TRUE(got.b_g2 == expected.b_g2) << "b_g2";
+      EXPECT_TRUE(proving.Verifies(on_card->verifying_key(), got));
+    }
+  }
+}
+
+TEST_F(ProverOnDevice, AWrongWitnessGivesSumsThatDoNotVerify) {
+  auto card = Card();
+  Proving proving(MixedCircuit({.size = 40, .wrong = true}));
+  auto loaded = Must(proving.Load(*card));
+  EXPECT_FALSE(proving.Verifies(loaded->verifying_key(), Must(Prove(*card, loaded, proving.Witness()))));
+}
+
+TEST_F(ProverOnDevice, StreamsPointsWhereTheyDoNotFit) {
+  Proving proving(MixedCircuit({.size = 6000, .seed = 5}));
+  auto cpu = Cpu();
+  auto expected = Must(Prove(*cpu, Must(proving.Load(*cpu)), proving.Witness()));
+  auto card = Card();
+  bool streamed = false, refused = false;
+  for (uint64_t cap = uint64_t{1} << 30; cap >= 1 << 20 && !refused; cap = cap * 7 / 8) {
+    prover::LoadOptions options;
+    options.plan.memory_cap = cap;
+    auto loaded = card->Load(proving.Open(), proving.shape(), options);
+    if (!loaded.ok()) {
+      EXPECT_TRUE(absl::IsResourceExhausted(loaded.status())) << loaded.status();
+      refused = true;
+    } else if ((*loaded)->plan().placement == Placement::kPinnedStreamed && !streamed) {
+      streamed = true;
+      for (auto layout : {r1cs::Layout::kNarrow, r1cs::Layout::kPlain}) {
+        EXPECT_TRUE(SameSums(Must(Prove(*card, *loaded, proving.Witness(layout))), expected)) << cap;
+      }
+    }
+  }
+  EXPECT_TRUE(streamed);
+  EXPECT_TRUE(refused);
+}
+
+TEST_F(ProverOnDevice, EveryAllocationMayFailAndTheDeviceGoesOn) {
+  Proving proving(MixedCircuit({.size = 40}));
+  auto cpu = Cpu();
+  auto expected = Must(Prove(*cpu, Must(proving.Load(*cpu)), proving.Witness()));
+  int failures = 0;
+  for (int n = 0; n < 200; ++n) {
+    auto card = Card();
+    card->device_memory().FailAfter(n);
+    StatusOr<groth16::MsmResults> sums = absl::InternalError("not loaded");
+    auto loaded = proving.Load(*card);
+    if (loaded.ok()) {
+      sums = Prove(*card, *loaded, proving.Witness());
+    } else {
+      sums = loaded.status();
+    }
+    if (sums.ok()) break;
+    ++failures;
+    EXPECT_TRUE(absl::IsResourceExhausted(sums.status())) << sums.status();
+    CUZK_ASSERT_OK(card->health());
+    card->device_memory().FailAfter(-1);
+    auto again = Must(proving.Load(*card));
+    EXPECT_TRUE(SameSums(Must(Prove(*card, again, proving.Witness())), expected)) << n;
+  }
+  EXPECT_GT(failures, 10);
+  EXPECT_LT(failures, 200);
+}
+
+TEST_F(ProverOnDevice, ALostDeviceStaysLost) {
+  Proving proving(ToyCircuit());
+  auto card = Card();
+  auto loaded = Must(proving.Load(*card));
+  EXPECT_FALSE(card->Observe(absl::UnavailableError("injected")).ok());
+  EXPECT_TRUE(absl::IsUnavailable(card->health()));
+  EXPECT_TRUE(absl::IsUnavailable(Prove(*card, loaded, proving.Witness()).status()));
+  EXPECT_TRUE(absl::IsUnavailable(proving.Load(*card).status()));
+}
+
+TEST_F(ProverOnDevice, CancelledBeforeTheComputeRegion) {
+  Proving proving(ToyCircuit());
+  auto card = Card();
+  auto loaded = Must(proving.Load(*card));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(card->Start(loaded, proving.Witness(), {.stop = stop.get_token()}).status()));
+  EXPECT_TRUE(proving.Verifies(loaded->verifying_key(), Must(Prove(*card, loaded, proving.Witness()))));
+}
+
+TEST_F(ProverOnDevice, TwoWorkersTakeTurnsAndMemoryStaysFlat) {
+  Proving proving(MixedCircuit({.size = 2000}));
+  auto cpu = Cpu();
+  auto expected = Must(Prove(*cpu, Must(proving.Load(*cpu)), proving.Witness()));
+  auto card = Card();
+  auto loaded = Must(proving.Load(*card));
+  auto work = [&](unsigned worker, int times) {
+    for (int i = 0; i < times; ++i) {
+      auto layout = i % 2 == 0 ? r1cs::Layout::kNarrow : r1cs::Layout::kPlain;
+      EXPECT_TRUE(SameSums(Must(Prove(*card, loaded, proving.Witness(layout), worker)), expected)) << worker << " " << i;
+    }
+  };
+  work(0, 2);
+  work(1, 2);
+  uint64_t before = card->device_memory().used();
+  {
+    std::jthread a(work, 0, 25), b(work, 1, 25);
+  }
+  EXPECT_EQ(card->device_memory().used(), before);
+  auto pending = Must(card->Start(loaded, proving.Witness(), {}));
+  Must(pending->Finish());
+  std::vector<std::string_view> stages;
+  for (const auto& event : pending->timeline()) {
+    EXPECT_LE(event.begin, event.end);
+    stages.push_back(event.stage);
+  }
+  EXPECT_EQ(stages.size(), 9u);
+}
+
+}  // namespace
+}  // namespace cuzk::gpu::testing
