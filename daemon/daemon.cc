@@ -85,6 +85,7 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
   engine::EngineParts engine_parts{.budget = &p.budget, .pool = &p.pool, .observer = &p.telemetry};
   for (auto& device : p.devices.devices) engine_parts.devices.push_back(device.get());
   CUZK_ASSIGN_OR_RETURN(p.engine, engine::Engine::Create(options.engine, engine_parts));
+  p.telemetry.set_parameters([engine = p.engine.get()] { return engine->Snapshot().parameters; });
   for (const std::string& circuit : options.preload) {
     StatusOr<engine::PreloadResult> loaded = p.engine->Preload(circuit);
     if (!loaded.ok()) return Annotate(loaded.status(), StrCat("params.preload: ", circuit));

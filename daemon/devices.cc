@@ -2,15 +2,48 @@
 
 #include "core/prover/cpu_device.h"
 
+#ifdef CUZK_HAVE_CUDA
+#include "gpu/prover/cuda_device.h"
+#endif
+
 namespace cuzk::daemon {
+namespace {
+
+// All cards, or why there is none.
+StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] ThreadPool& pool) {
+#ifdef CUZK_HAVE_CUDA
+  std::vector<std::unique_ptr<prover::Device>> cards;
+  const int count = gpu::CudaDeviceCount();
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    CUZK_ASSIGN_OR_RETURN(std::unique_ptr<gpu::CudaDevice> card,
+                          gpu::MakeCudaDevice({.ordinal = ordinal, .pool = &pool}));
+    cards.push_back(std::move(card));
+  }
+  if (cards.empty()) return absl::UnavailableError("this machine shows no NVIDIA card, or has no driver");
+  return cards;
+#else
+  return absl::UnavailableError("this build has no CUDA back end");
+#endif
+}
+
+}  // namespace
 
 StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic arithmetic, ThreadPool& pool) {
-  constexpr std::string_view kWhyNoGpu = "this build has no CUDA back end";
-  if (use == "gpu") return absl::UnavailableError(StrCat("devices.use = \"gpu\": ", kWhyNoGpu));
   DeviceChoice choice;
+  std::string why_cpu = "because devices.use says so";
+  if (use != "cpu") {
+    StatusOr<std::vector<std::unique_ptr<prover::Device>>> cards = Cards(pool);
+    if (cards.ok()) {
+      choice.devices = *std::move(cards);
+      choice.explanation = StrCat("proving on ", choice.devices.size(), " GPU");
+      for (const auto& card : choice.devices) choice.explanation += StrCat(", ", card->name());
+      return choice;
+    }
+    if (use == "gpu") return Annotate(cards.status(), "devices.use = \"gpu\"");
+    why_cpu = StrCat("because ", cards.status().message());
+  }
   choice.devices.push_back(prover::MakeCpuDevice({.pool = &pool, .arithmetic = arithmetic}));
-  choice.explanation = StrCat("proving on the CPU device, ", choice.devices[0]->name());
-  if (use == "auto") choice.explanation += StrCat(", because ", kWhyNoGpu);
+  choice.explanation = StrCat("proving on the CPU device, ", choice.devices[0]->name(), ", ", why_cpu);
   return choice;
 }
 

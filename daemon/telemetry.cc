@@ -7,6 +7,19 @@ namespace cuzk::daemon {
 
 void Telemetry::OnStage(filecoin::Kind, engine::Stage stage, double seconds) {
   metrics_.Observe(MetricId::kStageDuration, {engine::StageName(stage)}, seconds);
+  // Small files load before anybody notices; they are seen when the first partition comes out.
+  if (stage == engine::Stage::kLoadingParameters || stage == engine::Stage::kDevice) ReportDevelopment();
+}
+
+void Telemetry::ReportDevelopment() {
+  if (!parameters_) return;
+  for (const prover::ParameterStatus& parameters : parameters_()) {
+    if (!parameters.development || parameters.state != prover::ParameterStatus::State::kReady) continue;
+    std::lock_guard lock(mutex_);
+    if (!reported_.insert(parameters.circuit).second) continue;
+    log_.Warning("development parameters loaded: whoever made them can forge proofs",
+                 {{"circuit", parameters.circuit}});
+  }
 }
 
 void Telemetry::OnJob(const engine::JobResult& result, double seconds) {

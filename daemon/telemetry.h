@@ -1,6 +1,12 @@
 #pragma once
 // From the engine's events to log lines and metrics.
 
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "core/base/log.h"
 #include "core/base/metrics.h"
 #include "core/engine/engine.h"
@@ -16,9 +22,20 @@ class Telemetry : public engine::Observer {
   void OnJob(const engine::JobResult& result, double seconds) override;
   void OnWarning(const std::string& text) override;
 
+  /// Where the loaded parameters can be seen, once there is an engine. Set before the engine has anything to load.
+  void set_parameters(std::function<std::vector<prover::ParameterStatus>()> parameters) {
+    parameters_ = std::move(parameters);
+  }
+
  private:
+  /// Says once for each circuit that its parameters are for development.
+  void ReportDevelopment();
+
   Logger& log_;
   Metrics& metrics_;
+  std::function<std::vector<prover::ParameterStatus>()> parameters_;
+  std::mutex mutex_;
+  std::set<std::string> reported_;  // circuits; guarded by mutex_
 };
 
 /// Brings every metric that is a picture of the engine up to date; called before a scrape is answered.

@@ -246,7 +246,7 @@ std::string PrintDefaults() {
       out += StrCat("\n[", section, "]\n");
     }
     out += StrCat("\n", Comment(row.description));
-    std::string kind = StrCat("A ", SettingTypeName(row.type), row.unit.empty() ? "" : " of ", row.unit);
+    std::string kind = StrCat("Value: ", SettingTypeName(row.type), row.unit.empty() ? "" : " of ", row.unit);
     if (!row.choices.empty()) kind += StrCat(row.type == SettingType::kText ? ": " : ", or ", row.choices);
     out += Comment(StrCat(kind, row.reloadable ? "; takes effect on SIGHUP" : "",
                           row.variable.empty() ? "" : "; also read from ", row.variable, "."));

@@ -36,6 +36,7 @@ void AddVerify(CLI::App& program, Commands& commands);
 void AddParams(CLI::App& program, Commands& commands);   ///< params make, inspect, check
 void AddCircuit(CLI::App& program, Commands& commands);  ///< circuit list, digest
 void AddWitness(CLI::App& program, Commands& commands);
+void AddSector(CLI::App& program, Commands& commands);  ///< sector make
 
 /// Prints text and a line end to stdout.
 void PrintLine(std::string_view text);

@@ -40,7 +40,8 @@ int Run(int argc, char** argv) {
   program.require_subcommand(1);
   program.fallthrough();
   Commands commands;
-  for (auto add : {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness}) add(program, commands);
+  for (auto add : {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector})
+    add(program, commands);
   try {  // the parser's only way to report
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

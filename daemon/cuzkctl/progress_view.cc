@@ -69,12 +69,17 @@ void ProgressView::Show(const cuzkd::v1::JobProgress& progress) {
   if (json_) {
     std::printf("%s\n", ProgressJson(progress).c_str());
     std::fflush(stdout);
-  } else if (terminal_) {
-    Draw(progress.fraction(), ProgressText(progress));
-  } else if (std::string line = ProgressText(progress); line != last_line_) {
-    std::fprintf(stderr, "%s\n", line.c_str());
-    last_line_ = line;
+    return;
   }
+  if (terminal_) {
+    Draw(progress.fraction(), ProgressText(progress));
+    return;
+  }
+  // In a log, a line for each stage and each tenth of the way.
+  std::string step = StrCat(progress.stage(), progress.state(), static_cast<int>(progress.fraction() * 10));
+  if (step == last_step_) return;
+  std::fprintf(stderr, "%s\n", ProgressText(progress).c_str());
+  last_step_ = step;
 }
 
 void ProgressView::Show(const std::string& what, double fraction) {
@@ -86,9 +91,9 @@ void ProgressView::Show(const std::string& what, double fraction) {
   }
   // Ten lines from start to end are enough for a log.
   text = StrCat(what, "  ", static_cast<int>(fraction * 10) * 10, " %");
-  if (text == last_line_) return;
+  if (text == last_step_) return;
   std::fprintf(stderr, "%s\n", text.c_str());
-  last_line_ = text;
+  last_step_ = text;
 }
 
 Progress ShownAs(ProgressView& view, std::string what) {

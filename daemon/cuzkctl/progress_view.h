@@ -13,8 +13,8 @@ std::string ProgressJson(const cuzkd::v1::JobProgress& progress);
 /// "device  3/10  42 %  18 s left".
 std::string ProgressText(const cuzkd::v1::JobProgress& progress);
 
-/// Where progress of one thing goes: a bar that redraws itself on a terminal's stderr, else a line per stage there;
-/// JSON lines go to stdout. One thread at a time.
+/// Where progress of one thing goes: a bar that redraws itself on a terminal's stderr, else a line per stage and tenth
+/// there; JSON lines go to stdout. One thread at a time.
 class ProgressView {
  public:
   explicit ProgressView(bool json);
@@ -31,7 +31,7 @@ class ProgressView {
   void Draw(double fraction, const std::string& text);
   const bool json_, terminal_;
   bool drawn_ = false;
-  std::string last_line_;
+  std::string last_step_;
 };
 
 /// A Progress that is shown under `what`.

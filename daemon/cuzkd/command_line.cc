@@ -21,6 +21,7 @@ std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv) {
   std::map<std::string, std::string> values;
   for (const SettingRow& row : SettingTable()) {
     app.add_option(StrCat("--", row.name), values[std::string(row.name)], std::string(row.description))
+        ->take_last()
         ->group("Settings")
         ->type_name(std::string(SettingTypeName(row.type)));
   }

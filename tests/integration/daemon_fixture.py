@@ -1,6 +1,7 @@
 """What the daemon's tests share: the programs, the vectors, and a daemon that is started and ended."""
 
 import json
+import lzma
 import os
 import pathlib
 import shutil
@@ -123,12 +124,14 @@ class DaemonTest(unittest.TestCase):
         return answer
 
     def copy_of(self, request):
-        """A copy of a request directory that may be changed."""
+        """A copy of a request directory that may be changed; it replaces the copy made before."""
         target = self.folder / "request"
-        shutil.copytree(request, target)
-        for path in target.iterdir():
-            path.chmod(0o644)
-        target.chmod(0o755)
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        for path in request.iterdir():
+            packed = path.suffix == ".xz"
+            (target / (path.stem if packed else path.name)).write_bytes(
+                lzma.decompress(path.read_bytes()) if packed else path.read_bytes())
         return target
 
 

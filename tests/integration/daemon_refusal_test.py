@@ -41,7 +41,6 @@ class Refusals(fixture.DaemonTest):
             folder = self.copy_of(requests("winning")[0])
             change_request(folder, registered_proof=number)
             self.refuse(folder, 6, str(number))
-            fixture.shutil.rmtree(folder)
 
     def test_S03_sector_size_is_derived_or_must_fit(self):
         folder = self.copy_of(requests("snap")[0])
@@ -65,9 +64,9 @@ class Refusals(fixture.DaemonTest):
         folder = self.copy_of(request)
         sectors = json.loads((folder / "request.json").read_text())["sectors"]
         change_request(folder, sectors=sectors[::-1])
-        self.refuse(folder, 6, "ascending")
+        self.refuse(folder, 6, "ascend")
         change_request(folder, sectors=[sectors[0], sectors[0]])
-        self.refuse(folder, 6, "ascending")
+        self.refuse(folder, 6, "ascend")
         change_request(folder, sectors=[])
         self.refuse(folder, 6)
 
@@ -99,16 +98,14 @@ class Refusals(fixture.DaemonTest):
                 folder = self.copy_of(original)
                 self.change_c1(folder, change)
                 self.refuse(folder, 1)
-                fixture.shutil.rmtree(folder)
-
+    
     def test_wrapper_that_is_broken(self):
         for text in ("{", "[]", '{"SectorNum":1}', '{"SectorNum":1,"Phase1Out":"*","SectorSize":2048}'):
             with self.subTest(text=text):
                 folder = self.copy_of(requests("porep")[0])
                 (folder / "c1.json").write_text(text)
                 self.refuse(folder, 1)
-                fixture.shutil.rmtree(folder)
-
+    
     def test_a_changed_path_names_partition_and_challenge(self):
         folder = self.copy_of(requests("snap")[0])
         path = next(folder.glob("partition-0.bin"))

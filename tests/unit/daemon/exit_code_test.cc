@@ -1,0 +1,29 @@
+#include "daemon/exit_code.h"
+
+#include <gtest/gtest.h>
+
+namespace cuzk::daemon {
+namespace {
+
+TEST(ExitCodeTest, AnErrorAtStartTellsTheSupervisorWhetherToTryAgain) {
+  EXPECT_EQ(DaemonExitOf(absl::UnavailableError("no device")), DaemonExit::kUnavailable);
+  EXPECT_EQ(DaemonExitOf(absl::FailedPreconditionError("listen")), DaemonExit::kConfig);
+  EXPECT_EQ(DaemonExitOf(absl::InvalidArgumentError("setting")), DaemonExit::kConfig);
+  EXPECT_EQ(DaemonExitOf(absl::PermissionDeniedError("socket")), DaemonExit::kPermission);
+  EXPECT_EQ(DaemonExitOf(absl::ResourceExhaustedError("memory")), DaemonExit::kTemporary);
+  EXPECT_EQ(DaemonExitOf(absl::InternalError("bug")), DaemonExit::kInternal);
+}
+
+TEST(ExitCodeTest, AScriptSeesWhatHappened) {
+  EXPECT_EQ(ControlExitOf(absl::UnavailableError("")), ControlExit::kUnreachable);
+  EXPECT_EQ(ControlExitOf(absl::InvalidArgumentError("")), ControlExit::kRefused);
+  EXPECT_EQ(ControlExitOf(absl::UnimplementedError("")), ControlExit::kRefused);
+  EXPECT_EQ(ControlExitOf(absl::NotFoundError("")), ControlExit::kRefused);
+  EXPECT_EQ(ControlExitOf(absl::FailedPreconditionError("")), ControlExit::kNoParameters);
+  EXPECT_EQ(ControlExitOf(absl::DeadlineExceededError("")), ControlExit::kTimeout);
+  EXPECT_EQ(ControlExitOf(absl::CancelledError("")), ControlExit::kCancelled);
+  EXPECT_EQ(ControlExitOf(absl::InternalError("")), ControlExit::kInternal);
+}
+
+}  // namespace
+}  // namespace cuzk::daemon

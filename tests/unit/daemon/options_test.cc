@@ -1,0 +1,102 @@
+#include "daemon/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cuzk::daemon {
+namespace {
+
+using ::testing::HasSubstr;
+
+Settings With(std::vector<std::pair<std::string, std::string>> flags) {
+  StatusOr<Settings> settings = Settings::Load({.flags = std::move(flags)});
+  EXPECT_TRUE(settings.ok()) << settings.status();
+  return *std::move(settings);
+}
+
+std::string Refusal(std::string name, std::string value) {
+  StatusOr<DaemonOptions> options = MakeOptions(With({{std::move(name), std::move(value)}}));
+  EXPECT_EQ(options.status().code(), absl::StatusCode::kInvalidArgument);
+  return std::string(options.status().message());
+}
+
+TEST(OptionsTest, TheDefaultsAreThoseOfTheContract) {
+  StatusOr<DaemonOptions> options = MakeOptions(Settings::Defaults());
+  ASSERT_TRUE(options.ok()) << options.status();
+  ASSERT_EQ(options->server.listen.size(), 1u);
+  EXPECT_EQ(options->server.listen[0].Target(), "unix:/run/cuzkd/cuzkd.sock");
+  EXPECT_EQ(options->server.socket_mode, 0660u);
+  EXPECT_GE(options->server.max_message_bytes, uint64_t{256} << 20);
+  EXPECT_EQ(options->http->Target(), "127.0.0.1:9821");
+  EXPECT_EQ(options->engine.parameter_directory, "/var/tmp/filecoin-proof-parameters");
+  EXPECT_FALSE(options->engine.allow_development);
+  EXPECT_GT(options->memory_budget, uint64_t{64} << 20);
+}
+
+TEST(OptionsTest, EverySettingReachesItsPart) {
+  StatusOr<DaemonOptions> options = MakeOptions(With({{"listen", "127.0.0.1:1,unix:/a"},
+                                                      {"listen_mode", "0600"},
+                                                      {"grpc.max_message", "300MiB"},
+                                                      {"grpc.max_calls", "9"},
+                                                      {"grpc.threads", "33"},
+                                                      {"grpc.ingress_memory", "1GiB"},
+                                                      {"grpc.reflection", "false"},
+                                                      {"http.listen", ""},
+                                                      {"params.directory", "/p"},
+                                                      {"params.allow_development", "true"},
+                                                      {"params.preload", "porep-2k,snap-32g"},
+                                                      {"devices.use", "cpu"},
+                                                      {"devices.workers", "3"},
+                                                      {"synthesis.threads", "5"},
+                                                      {"synthesis.partitions", "4"},
+                                                      {"memory.budget", "7GiB"},
+                                                      {"jobs.queue", "11"},
+                                                      {"jobs.results", "12"},
+                                                      {"jobs.result_age", "2h"},
+                                                      {"jobs.drain", "90s"},
+                                                      {"log.level", "debug"},
+                                                      {"log.format", "json"}}));
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->server.listen.size(), 2u);
+  EXPECT_EQ(options->server.socket_mode, 0600u);
+  EXPECT_EQ(options->server.max_message_bytes, uint64_t{300} << 20);
+  EXPECT_EQ(options->engine.max_request_bytes, uint64_t{300} << 20);
+  EXPECT_EQ(options->server.max_calls_per_connection, 9u);
+  EXPECT_EQ(options->server.max_threads, 33u);
+  EXPECT_EQ(options->server.ingress_bytes, uint64_t{1} << 30);
+  EXPECT_FALSE(options->server.reflection);
+  EXPECT_FALSE(options->http.has_value());
+  EXPECT_EQ(options->engine.parameter_directory, "/p");
+  EXPECT_TRUE(options->engine.allow_development);
+  EXPECT_THAT(options->preload, ::testing::ElementsAre("porep-2k", "snap-32g"));
+  EXPECT_EQ(options->devices_use, "cpu");
+  EXPECT_EQ(options->engine.workers_per_device, 3u);
+  EXPECT_EQ(options->pool_threads, 5u);
+  EXPECT_EQ(options->engine.synthesis_threads, 4u);
+  EXPECT_EQ(options->memory_budget, uint64_t{7} << 30);
+  EXPECT_EQ(options->engine.max_unfinished_jobs, 11u);
+  EXPECT_EQ(options->engine.max_results, 12u);
+  EXPECT_EQ(options->engine.result_age, std::chrono::hours(2));
+  EXPECT_EQ(options->drain, std::chrono::seconds(90));
+  EXPECT_EQ(options->log.level, LogLevel::kDebug);
+  EXPECT_TRUE(options->log.json);
+}
+
+TEST(OptionsTest, WhatOnlyTheDaemonCanSeeIsRefusedByName) {
+  EXPECT_THAT(Refusal("listen", "nowhere"), HasSubstr("listen"));
+  EXPECT_THAT(Refusal("http.listen", "unix:"), HasSubstr("http.listen"));
+  EXPECT_THAT(Refusal("params.preload", "porep-3g"), HasSubstr("porep-3g"));
+  EXPECT_THAT(Refusal("grpc.max_message", "2GiB"), HasSubstr("grpc.max_message"));
+  EXPECT_THAT(Refusal("grpc.threads", "1"), HasSubstr("grpc.threads"));
+  EXPECT_THAT(Refusal("jobs.queue", "0"), HasSubstr("jobs.queue"));
+  EXPECT_THAT(Refusal("devices.workers", "9"), HasSubstr("devices.workers"));
+}
+
+TEST(OptionsTest, PlaintextIsForThisMachineUnlessAllowed) {
+  EXPECT_THAT(Refusal("listen", "0.0.0.0:9820"), HasSubstr("grpc.allow_plaintext"));
+  EXPECT_THAT(Refusal("http.listen", "0.0.0.0:9821"), HasSubstr("grpc.allow_plaintext"));
+  EXPECT_TRUE(MakeOptions(With({{"listen", "0.0.0.0:9820"}, {"grpc.allow_plaintext", "true"}})).ok());
+}
+
+}  // namespace
+}  // namespace cuzk::daemon
