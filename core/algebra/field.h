@@ -136,7 +136,15 @@ struct MontField {
   constexpr CUZK_HD MontField& operator-=(const MontField& b) { return *this = *this - b; }
   constexpr CUZK_HD MontField& operator*=(const MontField& b) { return *this = *this * b; }
   constexpr CUZK_HD MontField Double() const { return *this + *this; }
-  constexpr CUZK_HD MontField Square() const { return *this * *this; }
+  constexpr CUZK_HD MontField Square() const {
+    if constexpr (requires(MontField& r) { Limbs::MontSquare(limb, Params::kModulus, Constants::kNegInverse, r.limb); }) {
+      MontField r{};
+      Limbs::MontSquare(limb, Params::kModulus, Constants::kNegInverse, r.limb);
+      return r;
+    } else {
+      return *this * *this;
+    }
+  }
 
   friend constexpr CUZK_HD bool operator==(const MontField& a, const MontField& b) {
     uint64_t difference = 0;

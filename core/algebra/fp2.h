@@ -2,6 +2,7 @@
 // The quadratic extension F[u]/(u^2+1), written over any base field F: one element, eight lanes, or the device's.
 
 #include <optional>
+#include <type_traits>
 
 #include "core/algebra/fp.h"
 
@@ -20,6 +21,17 @@ struct Fp2Of {
   friend constexpr CUZK_HD Fp2Of operator-(const Fp2Of& a, const Fp2Of& b) { return {a.c0 - b.c0, a.c1 - b.c1}; }
   /// Karatsuba: three products in F.
   friend constexpr CUZK_HD Fp2Of operator*(const Fp2Of& a, const Fp2Of& b) {
+#ifdef CUZK_ADX
+    if constexpr (std::is_same_v<F, Fp>) {
+      if (!std::is_constant_evaluated()) {
+        static_assert(sizeof(Fp2Of) == 12 * sizeof(uint64_t));
+        Fp2Of r;
+        cuzk_fp2_mul_6(reinterpret_cast<uint64_t*>(&r), reinterpret_cast<const uint64_t*>(&a),
+                       reinterpret_cast<const uint64_t*>(&b), FpParams::kModulus, Fp::Constants::kNegInverse);
+        return r;
+      }
+    }
+#endif
     F low = a.c0 * b.c0, high = a.c1 * b.c1;
     F cross = (a.c0 + a.c1) * (b.c0 + b.c1);
     return {low - high, cross - low - high};

@@ -15,6 +15,9 @@
 /// r = a b / 2^64N mod p for N = 4, 6 (mont_mul_adx.cc); r may be a or b.
 extern "C" void cuzk_mont_mul_4(uint64_t* r, const uint64_t* a, const uint64_t* b, const uint64_t* p, uint64_t inv);
 extern "C" void cuzk_mont_mul_6(uint64_t* r, const uint64_t* a, const uint64_t* b, const uint64_t* p, uint64_t inv);
+/// r = a^2 / 2^384 mod p, and the product of c0 + c1 u with u^2 = -1, 12 words each (mont_wide_adx.cc).
+extern "C" void cuzk_mont_square_6(uint64_t* r, const uint64_t* a, const uint64_t* p, uint64_t inv);
+extern "C" void cuzk_fp2_mul_6(uint64_t* r, const uint64_t* a, const uint64_t* b, const uint64_t* p, uint64_t inv);
 #endif
 
 namespace cuzk::algebra {
@@ -124,6 +127,16 @@ struct HostLimbs : PortableLimbs {
     }
 #endif
     PortableLimbs::MontMul(a, b, p, inv, r);
+  }
+  template <size_t N>
+  static constexpr CUZK_HD void MontSquare(const uint64_t (&a)[N], const uint64_t (&p)[N], uint64_t inv,
+                                           uint64_t (&r)[N]) {
+#ifdef CUZK_ADX
+    if constexpr (N == 6) {
+      if (!std::is_constant_evaluated()) return cuzk_mont_square_6(r, a, p, inv);
+    }
+#endif
+    MontMul(a, a, p, inv, r);
   }
 
 #ifdef CUZK_ADX

@@ -31,8 +31,14 @@ Coefficient RandomCoefficient() {
   }
 }
 
-/// prod_j ML(z_j A_j, B_j), all in one Miller loop.
-Fp12 WeightedLoop(std::span<const Statement> statements, std::span<const Coefficient> z,
+/// Pairs of both groups.
+struct Pairs {
+  std::vector<G1Affine> p;
+  std::vector<algebra::G2Affine> q;
+};
+
+/// prod_j ML(z_j A_j, B_j) and the loops of `others`, all in one Miller loop.
+Fp12 WeightedLoop(std::span<const Statement> statements, std::span<const Coefficient> z, const Pairs& others,
                   algebra::Arithmetic arithmetic) {
   std::vector<G1Affine> a(statements.size());
   std::vector<algebra::G2Affine> b(statements.size());
@@ -43,6 +49,8 @@ Fp12 WeightedLoop(std::span<const Statement> statements, std::span<const Coeffic
     weights[j] = z[j].limbs;
   }
   algebra::ScalarMulEach(a, weights, a, arithmetic);
+  a.insert(a.end(), others.p.begin(), others.p.end());
+  b.insert(b.end(), others.q.begin(), others.q.end());
   return algebra::MillerLoop(a, b, arithmetic);
 }
 
@@ -85,21 +93,22 @@ bool Verifier::VerifyTogether(std::span<const Statement> statements, ThreadPool&
     for (size_t i = 1; i < inputs.size(); ++i) inputs[i] += weights[j] * statements[j].public_inputs[i - 1];
   }
   // prod_j e(z_j A_j, B_j) = e(alpha, beta)^(sum z) e(ic(sum_j z_j x_j), gamma) e(sum_j z_j C_j, delta)
+  const G1Affine input_sum = -ToAffine(algebra::Msm(key_.ic, inputs, pool, arithmetic_));
+  const G1Affine c_sum = -ToAffine(algebra::Msm(c, weights, pool, arithmetic_));
+  // On lanes two more pairs cost nothing; one at a time their prepared lines are worth more.
+  const bool lanes = arithmetic_ == algebra::Arithmetic::kIfma;
+  const Pairs none, key_pairs{{input_sum, c_sum}, {key_.gamma_g2, key_.delta_g2}};
   const size_t groups = std::min(n, pool.size());
-  std::vector<Fp12> loops(groups + 1);
-  pool.ParallelFor(groups + 1, 1, [&](size_t begin, size_t end) {
+  std::vector<Fp12> loops(groups + 1, Fp12::One());
+  pool.ParallelFor(lanes ? groups : groups + 1, 1, [&](size_t begin, size_t end) {
     for (size_t g = begin; g < end; ++g) {
       if (g < groups) {
         const size_t first = g * n / groups, size = (g + 1) * n / groups - first;
         loops[g] = WeightedLoop(statements.subspan(first, size), std::span<const Coefficient>(z).subspan(first, size),
-                                arithmetic_);
+                                lanes && g == 0 ? key_pairs : none, arithmetic_);
         continue;
       }
-      const G1 input_sum = algebra::Msm(key_.ic, inputs, pool, arithmetic_);
-      const G1 c_sum = algebra::Msm(c, weights, pool, arithmetic_);
-      const std::array<PreparedPair, 2> pairs = {PreparedPair{-ToAffine(input_sum), &gamma_},
-                                                 PreparedPair{-ToAffine(c_sum), &delta_}};
-      loops[g] = algebra::MillerLoop(pairs);
+      loops[g] = algebra::MillerLoop(std::array{PreparedPair{input_sum, &gamma_}, PreparedPair{c_sum, &delta_}});
     }
   });
   Fp12 product = loops[groups];
