@@ -202,7 +202,8 @@ struct alignas(16) MontField<Params, gpu::PtxLimbsOf<kCalled>> {
   /// a b for any a below 2^256 (2^384) and a canonical b; below 2p, which the caller has to know what to do with.
   static CUZK_DEVICE MontField ProductLazy(const MontField& a, const MontField& b) {
     MontField r;
-    gpu::detail::MontMulLazy<Params>(a.w, b.w, r.w);
+    // The words of a are scanned and b is multiplied: between rows the sum stays below b + p, which fits.
+    gpu::detail::MontMulLazy<Params>(b.w, a.w, r.w);
     return r;
   }
   /// What is below 2p, reduced.

@@ -129,7 +129,8 @@ struct Slots {
 
   CUZK_DEVICE uint4* At(int operand, int plane) const { return words + (operand * kPlanes + plane) * kRoundThreads + threadIdx.x; }
   static CUZK_DEVICE void Copy(uint4* to, const uint4* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+    // .ca: the halves of a sector come in two requests, and the first-level cache joins them.
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
   }
   CUZK_DEVICE void FetchPlanes(int operand, const AffineSums<F>& from, int coordinate, uint32_t place) const {
 #pragma unroll

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kSumThreads) HeavyKernel(Sums sums, const uint
 
 /// A thread per segment. 2 additions a bucket, 1 more for every further item.
 template <class F, class Sums>
-__global__ void __launch_bounds__(kSumThreads) SegmentKernel(Sums sums, const uint32_t* item_base, const uint32_t* item_place,
+__global__ void __launch_bounds__(kSumThreads, sizeof(F) == 48 ? 3 : 2) SegmentKernel(Sums sums, const uint32_t* item_base, const uint32_t* item_place,
                                                              uint32_t segments, uint32_t length, Xyzz<F>* plain,
                                                              Xyzz<F>* weighted) {
   uint32_t t = blockIdx.x * kSumThreads + threadIdx.x;
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kSumThreads) WindowKernel(const Xyzz<F>* plain
 /// Sums of listed points, no scalars: thread t of the grid adds points list[t], list[t + threads], ...; a sum per block.
 /// `count` is read from the device.
 template <class F>
-__global__ void __launch_bounds__(kSumThreads) ListKernel(const Affine<F>* points, const uint32_t* list, const uint32_t* count,
+__global__ void __launch_bounds__(kSumThreads, sizeof(F) == 48 ? 4 : 2) ListKernel(const Affine<F>* points, const uint32_t* list, const uint32_t* count,
                                                           Xyzz<F>* block_sums) {
   extern __shared__ uint4 shared[];
   Xyzz<F> sum = Xyzz<F>::Infinity();

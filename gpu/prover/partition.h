@@ -84,7 +84,8 @@ class PartitionRun {
   const uint64_t* aux_bits_ = nullptr;
   const Fr* aux_wide_ = nullptr;
   std::array<QuerySum, groth16::kQueries> sums_;
-  groth16::MsmResults streamed_;  // sums of the chunks so far
+  groth16::MsmResults streamed_{algebra::G1::Infinity(), algebra::G1::Infinity(), algebra::G1::Infinity(),
+                                algebra::G1::Infinity(), algebra::G2::Infinity()};  // sums of the chunks so far
   std::vector<StageEvents> stages_;
 };
 
