@@ -15,6 +15,8 @@ struct Pipeline::Wanted {
   bool parse = false;
   bool in_flight = false;  ///< whether anything was on its way before memory was asked for
   uint64_t lease_bytes = 0, host_bytes = 0;
+  uint64_t request_bytes = 0;           ///< of a restored request and its parsed form
+  memory::Reservation request_memory;
 };
 
 void Pipeline::RunAdmission() {
@@ -42,6 +44,10 @@ void Pipeline::Tick() {
     End(lock, *job, JobState::kFailed, StrCat("the deadline passed while the job was at stage ", StageName(ProgressOf(*job).stage)));
   }
   board_.jobs.Prune(now);
+  for (int64_t row : board_.jobs.TakeForgottenRows()) {
+    board_.records.push_back({StoreRecord::What::kForget, nullptr, StoredJob{.row = row}});
+    board_.recorder_wake.notify_one();
+  }
   // Parameters may have been evicted since; those that nobody waits for any more can be.
   std::set<std::string> waited_for;
   for (const auto& [key, job] : board_.jobs.jobs()) {
@@ -96,6 +102,8 @@ bool Pipeline::Pick(Wanted* wanted) {
   wanted->in_flight = board_.in_flight > 0;
   if (!task.job->started) {
     wanted->parse = true;
+    uint64_t stored = task.job->stored_bytes;
+    if (stored > 0) wanted->request_bytes = stored + parts_.work->ParsedBytes(stored);
     return true;
   }
   Job& job = *task.job;
@@ -113,6 +121,12 @@ bool Pipeline::Pick(Wanted* wanted) {
 }
 
 Status Pipeline::Provide(Wanted& wanted) {
+  if (wanted.parse) {
+    if (wanted.request_bytes == 0) return absl::OkStatus();
+    CUZK_ASSIGN_OR_RETURN(wanted.request_memory,
+                          budget_.TryReserve(memory::MemoryClass::kRequests, wanted.request_bytes));
+    return absl::OkStatus();
+  }
   // What was got of two is kept for the next attempt: giving it back would wake this loop at once.
   if (held_.bytes() != wanted.host_bytes) {
     held_.Release();
@@ -126,10 +140,8 @@ Status Pipeline::Provide(Wanted& wanted) {
 bool Pipeline::Turn() {
   Wanted wanted;
   if (!Pick(&wanted)) return false;
-  if (!wanted.parse) {
-    Status provided = Provide(wanted);
-    if (!provided.ok()) return Refused(wanted, provided);
-  }
+  Status provided = Provide(wanted);
+  if (!provided.ok()) return Refused(wanted, provided);
   return Dispatch(std::move(wanted));
 }
 
@@ -137,13 +149,13 @@ bool Pipeline::Dispatch(Wanted wanted) {
   PartitionTask& task = wanted.task.task;
   BoardLock lock(board_);
   Job& job = *task.job;
-  if (IsFinal(job.state) || board_.stopping) return true;  // the task gives everything back, after the lock
+  if (Over(job) || board_.stopping) return true;  // the task gives everything back, after the lock
   TimePoint now = Now();
   if (wanted.parse) {
     job.started = now;
     job.state = JobState::kRunning;
-    job.timings.queue_wait_ms =
-        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now - job.submitted).count());
+    if (wanted.request_memory.bytes() > 0) job.memory = std::move(wanted.request_memory);
+    job.timings.queue_wait_ms = Milliseconds(now - job.submitted);
   } else {
     if (!task.line->lost.ok()) return true;
     job.partitions[task.index].state = PartitionState::kSynthesizing;
@@ -177,13 +189,14 @@ bool Pipeline::Refused(const Wanted& wanted, const Status& status) {
     }
     for (const auto& [key, other] : board_.jobs.jobs()) Refresh(*other);
     if (!yielded.empty()) return true;
-    if (loading) {
+    if (loading && !wanted.parse) {
       for (LoadedParameters& line : board_.circuits.at(job.circuit).lines) yielded.push_back(std::move(line.fresh));
       return false;
     }
   }
-  End(lock, job, JobState::kFailed,
-      StrCat("partition ", wanted.task.task.index, ": no memory for its witness: ", status.message()));
+  std::string what = wanted.parse ? "no memory for the request: "
+                                  : StrCat("partition ", wanted.task.task.index, ": no memory for its witness: ");
+  End(lock, job, JobState::kFailed, StrCat(what, status.message()));
   return true;
 }
 

@@ -17,6 +17,7 @@
 #include "core/engine/job_table.h"
 #include "core/engine/scheduler.h"
 #include "core/engine/status.h"
+#include "core/engine/store.h"
 #include "core/engine/wake_signal.h"
 #include "core/groth16/verifier.h"
 #include "core/memory/pinned_pool.h"
@@ -81,7 +82,7 @@ struct WorkerState {
   Duration busy{};           ///< finished partitions
 };
 
-/// One device with its queue, workers and loader.
+/// One device with its queue, workers and loaders.
 struct DeviceLine {
   DeviceLine(unsigned index, prover::Device* device, memory::Budget& budget, uint64_t pinned_bytes)
       : index(index), device(device), pool(device->host_allocator(), budget, pinned_bytes) {}
@@ -118,6 +119,13 @@ struct CircuitDesk {
   std::vector<LoadedParameters> lines;  ///< by DeviceLine::index
 };
 
+/// Something for the job store.
+struct StoreRecord {
+  enum class What { kEnd, kFetched, kForget } what{};
+  std::shared_ptr<Job> job;  ///< kEnd
+  StoredJob stored;          ///< kEnd; the others have the row alone
+};
+
 struct Board {
   explicit Board(Retention retention, uint32_t overtakes) : jobs(retention), scheduler(overtakes) {}
 
@@ -133,12 +141,13 @@ struct Board {
   std::deque<SynthesisTask> synthesis;
   unsigned synthesis_idle = 0;  ///< threads that wait for a task
   std::deque<FinishTask> finishing;
+  std::deque<StoreRecord> records;  ///< for the recorder
   bool draining = false;
   bool stopping = false;
   std::string refusing;         ///< why nothing is accepted, if no device is left
 
   std::condition_variable_any ended;  ///< some job ended
-  std::condition_variable synthesis_wake, finisher_wake, loader_wake;
+  std::condition_variable synthesis_wake, finisher_wake, loader_wake, recorder_wake;
 
   // With locks of their own.
   WakeSignal admission;

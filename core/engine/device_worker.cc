@@ -10,10 +10,6 @@ namespace {
 /// How often a device may give a partition back with an error before the job fails. Lost devices do not count.
 constexpr uint32_t kDeviceAttempts = 3;
 
-uint64_t Milliseconds(Duration duration) {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
-
 }  // namespace
 
 void Pipeline::RunWorker(DeviceLine& line, unsigned worker) {
@@ -27,13 +23,13 @@ void Pipeline::RunWorker(DeviceLine& line, unsigned worker) {
       line.queue.pop_front();
       board_.admission.Notify();
       Job& job = *task.task.job;
-      if (IsFinal(job.state)) continue;
+      if (Over(job)) continue;
       job.partitions[task.task.index].state = PartitionState::kGpu;
       job.worker = StrCat(line.index, ".", worker);
       line.workers[worker] = WorkerState{task.task.job, task.task.index, Now(), line.workers[worker].busy};
       Publish(job);
     }
-    Record(task.task, "waiting", StrCat("device ", line.index, " queue"), task.task.began);
+    Draw(task.task, "waiting", StrCat("device ", line.index, " queue"), task.task.began);
     Prove(line, worker, std::move(task));
   }
 }
@@ -43,7 +39,7 @@ StatusOr<groth16::MsmResults> Pipeline::RunOnDevice(DeviceLine& line, unsigned w
   prover::StartOptions options{.worker = worker, .stop = job->stop.get_token()};
   options.progress = [&](uint64_t done, uint64_t total) {
     BoardLock lock(board_);
-    if (IsFinal(job->state) || total == 0) return;
+    if (Over(*job) || total == 0) return;
     job->partitions[task.task.index].device_fraction = static_cast<double>(done) / static_cast<double>(total);
     Publish(*job);
   };
@@ -68,7 +64,7 @@ void Pipeline::Prove(DeviceLine& line, unsigned worker, DeviceTask task) {
     WorkerState& state = line.workers[worker];
     state = WorkerState{.busy = state.busy + took};
     line.memory = memory;
-    if (results.ok() && !IsFinal(task.task.job->state)) {
+    if (results.ok() && !Over(*task.task.job)) {
       PartitionRecord& partition = task.task.job->partitions[task.task.index];
       partition.device_ms = Milliseconds(took);
       partition.device_fraction = 1;
@@ -97,7 +93,7 @@ void Pipeline::DeviceError(DeviceLine& line, PartitionTask task, const Status& s
     ReturnPartition(job, task.index);
     return;
   }
-  if (IsFinal(job.state)) return;  // cancelled: the device said so
+  if (Over(job)) return;  // cancelled: the device said so
   board_.counters.device_errors_total++;
   PartitionRecord& partition = job.partitions[task.index];
   std::string text = StrCat("partition ", task.index, ": device ", line.device->name(), ": ",

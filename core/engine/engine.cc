@@ -9,7 +9,7 @@
 namespace cuzk::engine {
 namespace {
 
-prover::ParameterStoreOptions StoreOptions(const EngineOptions& options, memory::Budget* budget) {
+prover::ParameterStoreOptions ParameterOptions(const EngineOptions& options, memory::Budget* budget) {
   return {.budget = budget,
           .allow_development = options.allow_development,
           .digest = options.digest,
@@ -19,16 +19,17 @@ prover::ParameterStoreOptions StoreOptions(const EngineOptions& options, memory:
 
 }  // namespace
 
-Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts)
+Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts, std::unique_ptr<JobStore> job_store)
     : options(std::move(engine_options)),
       parts(std::move(engine_parts)),
       started(std::chrono::steady_clock::now()),
       own_work(options.layout),
-      own_parameters(options.parameter_directory, StoreOptions(options, parts.budget)),
+      own_parameters(options.parameter_directory, ParameterOptions(options, parts.budget)),
       work(parts.seams.work != nullptr ? parts.seams.work : &own_work),
       parameters(parts.seams.parameters != nullptr ? parts.seams.parameters : &own_parameters),
       timeline(started),
-      pipeline(PipelineParts{&options, &parts, work, parameters, &events, &timeline}) {}
+      store(std::move(job_store)),
+      pipeline(PipelineParts{&options, &parts, work, parameters, &events, &timeline, store.get()}) {}
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
@@ -37,7 +38,13 @@ Engine::~Engine() { impl_->events.End(); }
 StatusOr<std::unique_ptr<Engine>> Engine::Create(EngineOptions options, EngineParts parts) {
   if (parts.budget == nullptr || parts.pool == nullptr) return absl::InternalError("the engine needs a budget and a pool");
   if (parts.devices.empty()) return absl::FailedPreconditionError("no device to prove on");
-  return std::unique_ptr<Engine>(new Engine(std::make_unique<Impl>(std::move(options), std::move(parts))));
+  std::unique_ptr<JobStore> store;
+  if (!options.state_directory.empty()) {
+    CUZK_ASSIGN_OR_RETURN(store, JobStore::Open({options.state_directory, options.max_stored_bytes}));
+  }
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(parts), std::move(store));
+  CUZK_RETURN_IF_ERROR(impl->Restore());
+  return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
 
 Status Engine::Ready() const {
@@ -72,9 +79,14 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
     return parameters->Missing(circuit, *shape);
   }
   CUZK_RETURN_IF_ERROR(ReserveFor(submission, *work, *parts.budget));
+  CUZK_RETURN_IF_ERROR(Store(submission));
   BoardLock lock(board);
-  CUZK_ASSIGN_OR_RETURN(std::optional<JobTicket> joined, JoinOrRefuse(submission));
-  if (joined) return *joined;
+  StatusOr<std::optional<JobTicket>> joined = JoinOrRefuse(submission);
+  if (!joined.ok() || *joined) {
+    if (submission.row != 0) lock.After([this, row = submission.row] { (void)store->Forget(row); });
+    if (!joined.ok()) return joined.status();
+    return **joined;
+  }
   uint32_t position = board.jobs.unfinished();
   std::shared_ptr<Job> job = board.jobs.Add(std::move(submission), pipeline.Now());
   board.counters.submitted_total++;
@@ -102,10 +114,16 @@ StatusOr<std::optional<JobTicket>> Engine::Impl::JoinOrRefuse(const Submission& 
 
 StatusOr<JobResult> Engine::Impl::AwaitJob(BoardLock& lock, std::shared_ptr<Job> job, std::optional<TimePoint> until,
                                            std::stop_token stop) {
-  auto ended = [&] { return IsFinal(job->state); };
+  auto ended = [&] { return IsFinal(job->state) || job->suspended; };
   auto& changed = pipeline.board().ended;
   bool done = until ? changed.wait_until(lock.get(), stop, *until, ended) : changed.wait(lock.get(), stop, ended);
-  if (done) return ResultOf(*job);
+  if (job->suspended) {
+    return absl::UnavailableError(StrCat("the daemon stopped; job ", job->id, " is kept and goes on at its next start"));
+  }
+  if (done) {
+    pipeline.Fetched(*job);
+    return ResultOf(*job);
+  }
   if (stop.stop_requested()) return absl::CancelledError("the caller stopped waiting");
   return absl::DeadlineExceededError("the job has not ended yet");
 }
@@ -128,15 +146,16 @@ StatusOr<bool> Engine::Cancel(const std::string& job_id) {
   BoardLock lock(impl_->pipeline.board());
   auto job = impl_->pipeline.board().jobs.Newest(job_id);
   if (job == nullptr) return absl::NotFoundError(StrCat("no job ", job_id, " is known"));
-  bool was_running = job->state == JobState::kRunning;
+  bool was_running = job->state == JobState::kRunning && !Over(*job);
   impl_->pipeline.End(lock, *job, JobState::kCancelled, "cancelled by request");
+  impl_->pipeline.board().ended.wait(lock.get(), [&] { return IsFinal(job->state) || job->suspended; });
   return was_running;
 }
 
 void Engine::Abandon(const JobTicket& ticket) {
   BoardLock lock(impl_->pipeline.board());
   auto job = impl_->pipeline.board().jobs.Find(ticket.key);
-  if (job == nullptr || IsFinal(job->state) || job->callers == 0) return;
+  if (job == nullptr || Over(*job) || job->callers == 0) return;
   if (--job->callers == 0) impl_->pipeline.End(lock, *job, JobState::kCancelled, "its caller went away");
 }
 
@@ -163,7 +182,7 @@ uint32_t Engine::Drain(TimePoint until) {
   BoardLock lock(board);
   board.draining = true;
   board.ended.wait_until(lock.get(), until, [&] { return board.jobs.unfinished() == 0; });
-  return impl_->pipeline.EndAll(lock, JobState::kFailed, "the daemon stopped before the proof was done");
+  return impl_->pipeline.StopAll(lock, JobState::kFailed, "the daemon stopped before the proof was done");
 }
 
 }  // namespace cuzk::engine

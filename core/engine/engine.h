@@ -43,6 +43,10 @@ struct EngineOptions {
   uint32_t overtakes = 16;          ///< partitions that may pass a waiting job before it gets its turn
   uint64_t pinned_bytes_per_device = 0;  ///< cap of each device's pool; 0: the budget alone
   r1cs::Layout layout = r1cs::Layout::kNarrow;
+
+  /// Where accepted jobs and unfetched results survive a restart; empty: nowhere.
+  std::filesystem::path state_directory;
+  uint64_t max_stored_bytes = uint64_t{8} << 30;  ///< of unfinished requests there; more: RESOURCE_EXHAUSTED
 };
 
 /// Told about measurements; called from the engine's threads, must return quickly, may be called at the same time.
@@ -99,7 +103,8 @@ class Engine {
   StatusOr<JobTicket> Submit(ProofRequest request);
 
   /// Waits for the end of the execution that a ticket names. DEADLINE_EXCEEDED when `until` passes first (the job goes
-  /// on), CANCELLED when `stop` is requested, NOT_FOUND when the result is no longer kept.
+  /// on), CANCELLED when `stop` is requested, NOT_FOUND when the result is no longer kept, UNAVAILABLE when the engine
+  /// stopped and keeps the job for the next start.
   StatusOr<JobResult> Await(uint64_t key, std::optional<TimePoint> until, std::stop_token stop = {});
   /// The same for the newest job with that id.
   StatusOr<JobResult> Await(const std::string& job_id, std::optional<TimePoint> until, std::stop_token stop = {});
@@ -125,7 +130,8 @@ class Engine {
   /// Drops them where they are idle. FAILED_PRECONDITION while they are in use.
   StatusOr<EvictResult> Evict(const std::string& circuit_id);
 
-  /// Accepts nothing more, lets jobs end until `until`, then ends the rest as failed. Returns how many those were.
+  /// Accepts nothing more and lets jobs end until `until`. The rest goes on at the next start if there is a state
+  /// directory, and fails otherwise. Returns how many those were.
   uint32_t Drain(TimePoint until);
 
  private:

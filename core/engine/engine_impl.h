@@ -9,12 +9,18 @@
 #include "core/engine/parameter_source.h"
 #include "core/engine/pipeline.h"
 #include "core/engine/proof_work.h"
+#include "core/engine/store.h"
 #include "core/engine/timeline.h"
 
 namespace cuzk::engine {
 
 struct Engine::Impl {
-  Impl(EngineOptions engine_options, EngineParts engine_parts);
+  Impl(EngineOptions engine_options, EngineParts engine_parts, std::unique_ptr<JobStore> job_store);
+
+  /// Takes up what the store kept.
+  Status Restore();
+  /// Writes the submission to the store, if there is one.
+  Status Store(Submission& submission);
 
   StatusOr<JobTicket> Submit(ProofRequest request);
   /// With the board locked: a ticket for an equal unfinished job, none if a job may be added, or why not.
@@ -31,6 +37,7 @@ struct Engine::Impl {
   ParameterSource* const parameters;
   EventHub events;
   TimelineLog timeline;
+  std::unique_ptr<JobStore> store;  ///< null: nothing survives a restart
   Pipeline pipeline;
 };
 

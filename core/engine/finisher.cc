@@ -16,7 +16,7 @@ void Pipeline::RunFinisher() {
       if (board_.stopping) return;
       task = std::move(board_.finishing.front());
       board_.finishing.pop_front();
-      if (IsFinal(task.task.job->state)) continue;
+      if (Over(*task.task.job)) continue;
     }
     FinishPartition(std::move(task));
   }
@@ -33,13 +33,13 @@ void Pipeline::FinishPartition(FinishTask finish) {
     // What is verified is what will be returned.
     proof = groth16::Proof::FromBytes(bytes);
   }
-  Record(task, "assemble", "finisher", begin);
+  Draw(task, "assemble", "finisher", begin);
   task.parameters.reset();
   bool complete = false;
   {
     BoardLock lock(board_);
     Job& job = *task.job;
-    if (IsFinal(job.state)) return;
+    if (Over(job)) return;
     if (!proof.ok()) {
       ProveAgain(lock, job, task.index, std::string(proof.status().message()));
       return;
@@ -62,7 +62,7 @@ void Pipeline::FinishJob(const PartitionTask& task) {
   std::string bytes;
   {
     BoardLock lock(board_);
-    if (IsFinal(task.job->state)) return;
+    if (Over(*task.job)) return;
     verifier = board_.circuits.at(task.job->circuit).verifier;
     for (const PartitionRecord& partition : task.job->partitions) {
       const auto& inputs = task.parsed->request.partitions[statements.size()].public_inputs;
@@ -72,11 +72,11 @@ void Pipeline::FinishJob(const PartitionTask& task) {
   }
   TimePoint begin = Now();
   auto wrong = verifier->FindWrong(statements, *parts_.engine->pool);
-  Record(task, "verify", "finisher", begin);
+  Draw(task, "verify", "finisher", begin);
   Measured(*task.job, Stage::kVerifying, Now() - begin);
   BoardLock lock(board_);
   Job& job = *task.job;
-  if (IsFinal(job.state)) return;
+  if (Over(job)) return;
   if (!wrong.ok()) {
     End(lock, job, JobState::kFailed, StrCat("verification: ", wrong.status().message()));
   } else if (wrong->empty()) {

@@ -67,7 +67,8 @@ StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const E
 }
 
 Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget) {
-  uint64_t bytes = submission.vanilla.payload_bytes() + work.ParsedBytes(submission.vanilla);
+  uint64_t payload = submission.vanilla.payload_bytes();
+  uint64_t bytes = payload + work.ParsedBytes(payload);
   auto memory = budget.TryReserve(memory::MemoryClass::kRequests, bytes);
   if (!memory.ok()) {
     return absl::ResourceExhaustedError(StrCat("no memory for the request: ", memory.status().message()));

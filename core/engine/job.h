@@ -16,6 +16,10 @@ namespace cuzk::engine {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 using Duration = std::chrono::steady_clock::duration;
+/// Whole milliseconds.
+inline uint64_t Milliseconds(Duration duration) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
 
 /// The values are those of the message field `priority`.
 enum class Priority : uint8_t { kLow = 1, kNormal = 2, kHigh = 3, kCritical = 4 };

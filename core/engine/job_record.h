@@ -28,6 +28,9 @@ struct Submission {
   std::optional<TimePoint> deadline;
   filecoin::VanillaRequest vanilla;
   memory::Reservation memory;  ///< the request's bytes and those of its parsed form
+  int64_t row = 0;             ///< in the job store; 0: not stored
+  bool restored = false;
+  uint64_t stored_bytes = 0;   ///< of a restored job's payload, which is read when its turn comes
 };
 
 /// A parsed request and the memory it is counted with. Shared by the job and by those who work on its partitions.
@@ -50,6 +53,12 @@ struct PartitionRecord {
   std::optional<uint64_t> synthesis_ms, device_ms;
 };
 
+/// How a job is about to end, while that is written to the store.
+struct Ending {
+  JobState state{};
+  std::string text;  ///< the proof, or the error
+};
+
 /// Guarded by the engine's mutex, but for the first group, which never changes.
 struct Job {
   uint64_t key = 0;
@@ -60,11 +69,14 @@ struct Job {
   std::optional<TimePoint> deadline;
   TimePoint submitted{};
   std::stop_source stop;  ///< requested once the job is over
+  int64_t row = 0;        ///< in the job store; 0: not stored
+  bool restored = false;  ///< from the store, after a restart
 
   JobState state = JobState::kQueued;
   Stage stage = Stage::kQueued;
   uint32_t callers = 1;                     ///< tickets that share this execution
   filecoin::VanillaRequest vanilla;         ///< until it is parsed
+  uint64_t stored_bytes = 0;                ///< of the payload, while it lies in the store alone
   memory::Reservation memory;               ///< until it is parsed
   std::shared_ptr<const ParsedJob> parsed;  ///< from then until the end
   std::string circuit;                      ///< id, once known
@@ -79,6 +91,12 @@ struct Job {
   JobTimings timings;
   std::shared_ptr<const std::string> proof;
   std::string error;
+  std::optional<Ending> ending;
+  bool suspended = false;  ///< the engine stopped; the store keeps the job for the next start
+  bool fetched = false;    ///< somebody got the result
 };
+
+/// Nothing is to be done for it any more, although its end may not be told yet.
+inline bool Over(const Job& job) { return IsFinal(job.state) || job.ending.has_value() || job.suspended; }
 
 }  // namespace cuzk::engine

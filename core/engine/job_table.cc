@@ -1,24 +1,18 @@
 #include "core/engine/job_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/check.h"
 
 namespace cuzk::engine {
-namespace {
-
-uint64_t Milliseconds(Duration duration) {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
-
-}  // namespace
-
 std::shared_ptr<Job> JobTable::FindEqual(const std::string& id, filecoin::Kind kind, const Bytes32& digest) const {
   auto keys = by_id_.find(id);
   if (keys == by_id_.end()) return nullptr;
   for (auto key = keys->second.rbegin(); key != keys->second.rend(); ++key) {
     const auto& job = jobs_.at(*key);
-    if (!IsFinal(job->state) && job->facts.kind == kind && job->digest == digest) return job;
+    bool unfetched = job->restored && job->state == JobState::kCompleted && !job->fetched;
+    if ((!Over(*job) || unfetched) && job->facts.kind == kind && job->digest == digest) return job;
   }
   return nullptr;
 }
@@ -34,6 +28,9 @@ std::shared_ptr<Job> JobTable::Add(Submission submission, TimePoint now) {
   job->submitted = now;
   job->vanilla = std::move(submission.vanilla);
   job->memory = std::move(submission.memory);
+  job->row = submission.row;
+  job->restored = submission.restored;
+  job->stored_bytes = submission.stored_bytes;
   // What a PoRep is shows only in its C1.
   if (job->facts.kind != filecoin::Kind::kPorep && job->facts.proof != nullptr) {
     job->circuit = job->facts.proof->circuit->id;
@@ -41,6 +38,18 @@ std::shared_ptr<Job> JobTable::Add(Submission submission, TimePoint now) {
   jobs_.emplace(job->key, job);
   by_id_[job->id].insert(job->key);
   ++unfinished_;
+  return job;
+}
+
+std::shared_ptr<Job> JobTable::AddEnded(std::shared_ptr<Job> job, TimePoint now, Duration ago) {
+  CUZK_CHECK(IsFinal(job->state));
+  job->key = next_key_++;
+  job->finished = now - ago;
+  job->stop.request_stop();
+  jobs_.emplace(job->key, job);
+  by_id_[job->id].insert(job->key);
+  auto ended_later = [&](uint64_t key) { return *jobs_.at(key)->finished > *job->finished; };
+  ended_.insert(std::find_if(ended_.begin(), ended_.end(), ended_later), job->key);
   return job;
 }
 
@@ -59,6 +68,7 @@ bool JobTable::Finish(Job& job, JobState state, std::string proof, std::string e
   if (IsFinal(job.state)) return false;
   job.state = state;
   job.finished = now;
+  job.ending.reset();
   job.loading = false;
   if (state == JobState::kCompleted) {
     job.proof = std::make_shared<const std::string>(std::move(proof));
@@ -87,6 +97,7 @@ void JobTable::Prune(TimePoint now) {
     auto job = jobs_.at(ended_.front());
     if (ended_.size() <= retention_.max_results && now - *job->finished <= retention_.age) return;
     ended_.pop_front();
+    if (job->row != 0) forgotten_rows_.push_back(job->row);
     auto keys = by_id_.find(job->id);
     keys->second.erase(job->key);
     if (keys->second.empty()) by_id_.erase(keys);

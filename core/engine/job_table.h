@@ -8,6 +8,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/engine/job_record.h"
 
@@ -23,10 +25,14 @@ class JobTable {
  public:
   explicit JobTable(Retention retention) : retention_(retention) {}
 
-  /// The unfinished job with the same id, kind and payload; null if there is none.
+  /// The job with the same id, kind and payload that is not over, or that completed before a restart and was not fetched
+  /// yet; null if there is none.
   std::shared_ptr<Job> FindEqual(const std::string& id, filecoin::Kind kind, const Bytes32& digest) const;
   /// A job of its own; keys ascend.
   std::shared_ptr<Job> Add(Submission submission, TimePoint now);
+
+  /// A job that had ended before a restart, `ago` before `now`.
+  std::shared_ptr<Job> AddEnded(std::shared_ptr<Job> job, TimePoint now, Duration ago);
 
   /// Null if unknown or no longer kept.
   std::shared_ptr<Job> Find(uint64_t key) const;
@@ -38,6 +44,8 @@ class JobTable {
   bool Finish(Job& job, JobState state, std::string proof, std::string error, TimePoint now);
   /// Forgets ended jobs beyond the retention.
   void Prune(TimePoint now);
+  /// Rows of the store that belonged to jobs forgotten since the last call.
+  std::vector<int64_t> TakeForgottenRows() { return std::exchange(forgotten_rows_, {}); }
 
   /// In order of submission.
   const std::map<uint64_t, std::shared_ptr<Job>>& jobs() const { return jobs_; }
@@ -51,6 +59,7 @@ class JobTable {
   std::map<uint64_t, std::shared_ptr<Job>> jobs_;
   std::map<std::string, std::set<uint64_t>> by_id_;
   std::deque<uint64_t> ended_;  // in order of ending
+  std::vector<int64_t> forgotten_rows_;
 };
 
 /// What Await answers for a job that has ended.

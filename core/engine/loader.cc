@@ -1,4 +1,4 @@
-// The loader of a device: parameters for the jobs that wait for them, the most urgent job first.
+// The loaders of a device: parameters for the jobs that wait for them, the most urgent job first.
 
 #include <algorithm>
 #include <utility>

@@ -8,14 +8,11 @@ namespace {
 
 constexpr size_t kLastErrors = 20;
 
-uint64_t Milliseconds(Duration duration) {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
-
 /// The furthest stage among the partitions that are on their way.
 Stage StageOf(const Job& job) {
+  if (Over(job)) return job.stage;
   if (!job.started) return Stage::kQueued;
-  if (!job.parsed) return IsFinal(job.state) ? job.stage : Stage::kParsing;
+  if (!job.parsed) return Stage::kParsing;
   std::optional<Stage> furthest;
   bool all_proved = !job.partitions.empty();
   for (const PartitionRecord& partition : job.partitions) {
@@ -56,7 +53,8 @@ Pipeline::Pipeline(const PipelineParts& parts)
   }
   budget_listener_ = budget_.AddListener([this] { board_.admission.Notify(); });
   for (auto& line : board_.lines) {
-    threads_.emplace_back([this, &line = *line] { RunLoader(line); });
+    // A small circuit does not wait until a large one is loaded.
+    for (int loader = 0; loader < 2; ++loader) threads_.emplace_back([this, &line = *line] { RunLoader(line); });
     for (unsigned w = 0; w < line->workers.size(); ++w) {
       threads_.emplace_back([this, &line = *line, w] { RunWorker(line, w); });
     }
@@ -66,13 +64,15 @@ Pipeline::Pipeline(const PipelineParts& parts)
   }
   threads_.emplace_back([this] { RunFinisher(); });
   threads_.emplace_back([this] { RunAdmission(); });
+  if (parts_.store != nullptr) threads_.emplace_back([this] { RunRecorder(); });
 }
 
 Pipeline::~Pipeline() {
   {
     BoardLock lock(board_);
     board_.stopping = true;
-    EndAll(lock, JobState::kCancelled, "the engine was stopped");
+    StopAll(lock, JobState::kCancelled, "the engine was stopped");
+    board_.recorder_wake.notify_all();
     board_.synthesis_wake.notify_all();
     board_.finisher_wake.notify_all();
     board_.loader_wake.notify_all();
@@ -101,7 +101,7 @@ void Pipeline::Enter(Job& job) {
 }
 
 void Pipeline::Refresh(Job& job) {
-  if (IsFinal(job.state)) return;
+  if (Over(job)) return;
   uint32_t ready = 0;
   bool loading = false;
   if (!job.started) {
@@ -143,8 +143,7 @@ void Pipeline::Publish(Job& job) {
   if (parts_.events->watched()) parts_.events->Publish(ProgressOf(job));
 }
 
-bool Pipeline::End(BoardLock& lock, Job& job, JobState state, std::string text) {
-  if (IsFinal(job.state)) return false;
+void Pipeline::StopWork(BoardLock& lock, Job& job) {
   job.stage = StageOf(job);
   // Freed after the lock: these may be large.
   struct Remains {
@@ -153,10 +152,37 @@ bool Pipeline::End(BoardLock& lock, Job& job, JobState state, std::string text) 
   };
   auto remains = std::make_shared<Remains>(Remains{std::move(job.vanilla), std::move(job.parsed)});
   lock.After([remains]() mutable { remains.reset(); });
+  job.memory.Release();
+  job.loading = false;
+  job.stop.request_stop();
+  board_.scheduler.Remove(job.key);
+  board_.admission.Notify();
+}
+
+bool Pipeline::End(BoardLock& lock, Job& job, JobState state, std::string text) {
+  if (Over(job)) return false;
+  StopWork(lock, job);
+  if (parts_.store == nullptr || job.row == 0) {
+    Conclude(lock, job, state, std::move(text));
+    return true;
+  }
+  bool completed = state == JobState::kCompleted;
+  StoredJob stored{.row = job.row, .state = state, .finished_ms = WallClockMs()};
+  (completed ? stored.proof : stored.error) = text;
+  if (completed) {
+    stored.timings = job.timings;
+    stored.timings.total_ms = Milliseconds(Now() - job.submitted);
+  }
+  job.ending = Ending{state, std::move(text)};
+  board_.records.push_back({StoreRecord::What::kEnd, board_.jobs.Find(job.key), std::move(stored)});
+  board_.recorder_wake.notify_one();
+  return true;
+}
+
+void Pipeline::Conclude(BoardLock& lock, Job& job, JobState state, std::string text) {
   bool completed = state == JobState::kCompleted;
   std::string error = completed ? "" : text;
   board_.jobs.Finish(job, state, completed ? std::move(text) : std::string(), error, Now());
-  board_.scheduler.Remove(job.key);
   KindStatus& kind = board_.kinds[job.facts.kind];
   if (completed) kind.completed_total++;
   if (state == JobState::kCancelled) kind.cancelled_total++;
@@ -167,21 +193,39 @@ bool Pipeline::End(BoardLock& lock, Job& job, JobState state, std::string text) 
   }
   Publish(job);
   board_.ended.notify_all();
-  board_.admission.Notify();
   if (Observer* observer = parts_.engine->observer) {
     double seconds = std::chrono::duration<double>(*job.finished - job.submitted).count();
     lock.After([observer, result = ResultOf(job), seconds] { observer->OnJob(result, seconds); });
   }
-  return true;
 }
 
-uint32_t Pipeline::EndAll(BoardLock& lock, JobState state, const std::string& text) {
+std::vector<std::shared_ptr<Job>> Pipeline::Unfinished() const {
   std::vector<std::shared_ptr<Job>> unfinished;
   for (const auto& [key, job] : board_.jobs.jobs()) {
-    if (!IsFinal(job->state)) unfinished.push_back(job);
+    if (!Over(*job)) unfinished.push_back(job);
   }
-  for (const auto& job : unfinished) End(lock, *job, state, text);
+  return unfinished;
+}
+
+uint32_t Pipeline::StopAll(BoardLock& lock, JobState state, const std::string& text) {
+  auto unfinished = Unfinished();
+  for (const auto& job : unfinished) {
+    if (parts_.store != nullptr && job->row != 0) {
+      StopWork(lock, *job);
+      job->suspended = true;
+    } else {
+      End(lock, *job, state, text);
+    }
+  }
+  board_.ended.notify_all();
   return static_cast<uint32_t>(unfinished.size());
+}
+
+void Pipeline::Fetched(Job& job) {
+  if (job.row == 0 || job.fetched) return;
+  job.fetched = true;
+  board_.records.push_back({StoreRecord::What::kFetched, nullptr, StoredJob{.row = job.row}});
+  board_.recorder_wake.notify_one();
 }
 
 void Pipeline::Warn(BoardLock& lock, std::string text) {
@@ -193,7 +237,7 @@ void Pipeline::Warn(BoardLock& lock, std::string text) {
 }
 
 void Pipeline::ReturnPartition(Job& job, uint32_t index) {
-  if (IsFinal(job.state)) return;
+  if (Over(job)) return;
   PartitionRecord& partition = job.partitions[index];
   partition.state = PartitionState::kPending;
   partition.device_fraction = 0;
@@ -221,7 +265,7 @@ void Pipeline::LoseDevice(BoardLock& lock, DeviceLine& line, const Status& why) 
   bool healthy = std::any_of(board_.lines.begin(), board_.lines.end(), [](const auto& l) { return l->lost.ok(); });
   if (!healthy) {
     board_.refusing = StrCat("no device is left: ", why.message());
-    EndAll(lock, JobState::kFailed, board_.refusing);
+    for (const auto& job : Unfinished()) End(lock, *job, JobState::kFailed, board_.refusing);
   }
   for (const auto& [key, job] : board_.jobs.jobs()) Refresh(*job);
   lock.After([orphans, freed, this, device = line.device]() mutable {
@@ -261,7 +305,7 @@ StatusOr<std::shared_ptr<const r1cs::Shape>> Pipeline::ShapeOf(const filecoin::C
   return shape;
 }
 
-void Pipeline::Record(const PartitionTask& task, std::string_view name, const std::string& track, TimePoint begin) {
+void Pipeline::Draw(const PartitionTask& task, std::string_view name, const std::string& track, TimePoint begin) {
   parts_.timeline->Add(TimelineBar{.track = track, .name = name, .begin = begin, .end = Now(), .job_key = task.job->key,
                                    .job_id = task.job->id, .partition = task.index});
 }

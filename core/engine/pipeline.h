@@ -1,7 +1,7 @@
 #pragma once
 // The way of a job through the house: parsed on a synthesis thread, its partitions admitted one by one as memory allows,
 // synthesised into leases, proved by two workers a device, assembled and verified by the finisher. Each thread's loop is
-// in a file of its own: admission.cc, synthesis.cc, loader.cc, device_worker.cc, finisher.cc.
+// in a file of its own: admission.cc, synthesis.cc, loader.cc, device_worker.cc, finisher.cc, recorder.cc.
 
 #include <functional>
 #include <memory>
@@ -25,9 +25,10 @@ struct PipelineParts {
   ParameterSource* parameters = nullptr;
   EventHub* events = nullptr;
   TimelineLog* timeline = nullptr;
+  JobStore* store = nullptr;  ///< may be null
 };
 
-/// Thread-safe. The destructor ends every unfinished job as cancelled and joins.
+/// Thread-safe. The destructor stops every unfinished job and joins.
 class Pipeline {
  public:
   explicit Pipeline(const PipelineParts& parts);
@@ -39,10 +40,14 @@ class Pipeline {
 
   /// Takes up a job that was just added to the table. With the board locked.
   void Enter(Job& job);
-  /// Ends a job, counts it, tells everybody. With the board locked. False if it had ended before.
+  /// Ends a job: at once, or where it is stored once that is written. `text` is the proof or the error. With the board
+  /// locked. False if it was over before.
   bool End(BoardLock& lock, Job& job, JobState state, std::string text);
-  /// Ends every unfinished job. With the board locked. Returns how many those were.
-  uint32_t EndAll(BoardLock& lock, JobState state, const std::string& text);
+  /// Stops every unfinished job: a stored one is kept for the next start, any other ends. With the board locked. Returns
+  /// how many those were.
+  uint32_t StopAll(BoardLock& lock, JobState state, const std::string& text);
+  /// Somebody got the result. With the board locked.
+  void Fetched(Job& job);
   /// The shape of a circuit, made on the first call. Blocks.
   StatusOr<std::shared_ptr<const r1cs::Shape>> ShapeOf(const filecoin::Circuit& circuit);
   /// What Watch tells about a job. With the board locked.
@@ -55,10 +60,13 @@ class Pipeline {
   void ReturnPartition(Job& job, uint32_t index);
   void LoseDevice(BoardLock& lock, DeviceLine& line, const Status& why);
   void Warn(BoardLock& lock, std::string text);
+  void StopWork(BoardLock& lock, Job& job);
+  void Conclude(BoardLock& lock, Job& job, JobState state, std::string text);
+  std::vector<std::shared_ptr<Job>> Unfinished() const;
   CircuitDesk& Desk(const filecoin::Circuit& circuit);
   bool Live(const CircuitDesk& desk) const;
   // pipeline.cc, without the lock
-  void Record(const PartitionTask& task, std::string_view name, const std::string& track, TimePoint begin);
+  void Draw(const PartitionTask& task, std::string_view name, const std::string& track, TimePoint begin);
   void Measured(const Job& job, Stage stage, Duration duration);
 
   // admission.cc
@@ -97,6 +105,10 @@ class Pipeline {
   void FinishPartition(FinishTask task);
   void FinishJob(const PartitionTask& task);
   bool ProveAgain(BoardLock& lock, Job& job, uint32_t index, const std::string& what);
+
+  // recorder.cc
+  void RunRecorder();
+  void Record(const StoreRecord& record);
 
   const PipelineParts parts_;
   const EngineOptions& options_;

@@ -11,10 +11,10 @@ StatusOr<filecoin::RequestFacts> FilecoinWork::Check(const filecoin::VanillaRequ
   return filecoin::CheckRequest(request);
 }
 
-uint64_t FilecoinWork::ParsedBytes(const filecoin::VanillaRequest& request) const {
+uint64_t FilecoinWork::ParsedBytes(uint64_t payload_bytes) const {
   // A 32-byte value takes 32 bytes parsed; on the wire at least as many, in a C1 about 150. Paths carry a little beside
   // their hashes, and small requests have fixed parts.
-  return request.payload_bytes() + request.payload_bytes() / 2 + (uint64_t{1} << 20);
+  return payload_bytes + payload_bytes / 2 + (uint64_t{1} << 20);
 }
 
 StatusOr<filecoin::ParsedRequest> FilecoinWork::Parse(filecoin::VanillaRequest request) {

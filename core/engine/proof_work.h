@@ -19,8 +19,8 @@ class ProofWork {
   virtual ~ProofWork() = default;
   /// What the message's fields say; cheap.
   virtual StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const = 0;
-  /// An upper estimate of what Parse's result holds, from the request's size.
-  virtual uint64_t ParsedBytes(const filecoin::VanillaRequest& request) const = 0;
+  /// An upper estimate of what Parse's result holds, from the bytes of the request's payload.
+  virtual uint64_t ParsedBytes(uint64_t payload_bytes) const = 0;
   virtual StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) = 0;
   /// Slow; the engine keeps the result.
   virtual StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit, ThreadPool& pool) = 0;
@@ -35,7 +35,7 @@ class FilecoinWork final : public ProofWork {
  public:
   explicit FilecoinWork(r1cs::Layout layout) : layout_(layout) {}
   StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
-  uint64_t ParsedBytes(const filecoin::VanillaRequest& request) const override;
+  uint64_t ParsedBytes(uint64_t payload_bytes) const override;
   StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
   StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit, ThreadPool& pool) override;
   StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,

@@ -5,7 +5,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -19,7 +21,8 @@ namespace {
 constexpr int kFormat = 1;
 constexpr const char* kSchema =
     "CREATE TABLE IF NOT EXISTS jobs(row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, kind INTEGER NOT NULL,"
-    " priority INTEGER NOT NULL, digest BLOB NOT NULL, submitted INTEGER NOT NULL, deadline INTEGER,"
+    " proof_number INTEGER NOT NULL, priority INTEGER NOT NULL, digest BLOB NOT NULL, bytes INTEGER NOT NULL,"
+    " submitted INTEGER NOT NULL, deadline INTEGER,"
     " state INTEGER NOT NULL, proof BLOB, error TEXT, timings BLOB, fetched INTEGER NOT NULL DEFAULT 0,"
     " finished INTEGER NOT NULL DEFAULT 0)";
 constexpr std::string_view kSuffix = ".payload";
@@ -172,8 +175,8 @@ StatusOr<std::vector<StoredJob>> JobStore::Load() {
   std::lock_guard lock(mutex_);
   std::vector<StoredJob> jobs;
   Statement rows(*this,
-                 "SELECT row,id,kind,priority,digest,submitted,deadline,state,proof,error,timings,fetched,finished "
-                 "FROM jobs ORDER BY row");
+                 "SELECT row,id,kind,priority,digest,submitted,deadline,state,proof,error,timings,fetched,finished,"
+                 "proof_number,bytes FROM jobs ORDER BY row");
   for (;;) {
     CUZK_ASSIGN_OR_RETURN(bool more, rows.Step());
     if (!more) return jobs;
@@ -190,15 +193,8 @@ StatusOr<std::vector<StoredJob>> JobStore::Load() {
     job.error = rows.Bytes(9);
     job.fetched = rows.Int(11) != 0;
     job.finished_ms = rows.Int(12);
-    if (job.state == JobState::kQueued) {
-      auto vanilla = ReadPayload(job.row, job.digest);
-      if (vanilla.ok()) {
-        job.vanilla = *std::move(vanilla);
-      } else {
-        job.state = JobState::kFailed;
-        job.error = StrCat("the request was lost with the daemon: ", vanilla.status().message());
-      }
-    }
+    job.registered_proof = static_cast<uint64_t>(rows.Int(13));
+    job.payload_bytes = static_cast<uint64_t>(rows.Int(14));
     jobs.push_back(std::move(job));
   }
 }
@@ -226,11 +222,14 @@ StatusOr<int64_t> JobStore::Accept(const StoredJob& job) {
   Status status;
   int64_t row = 0;
   {
-    Statement insert(*this, "INSERT INTO jobs(id,kind,priority,digest,submitted,deadline,state) VALUES(?,?,?,?,?,?,?)");
+    Statement insert(*this, "INSERT INTO jobs(id,kind,proof_number,priority,digest,bytes,submitted,deadline,state) "
+                            "VALUES(?,?,?,?,?,?,?,?,?)");
     status = insert.BindText(job.id)
                  .Bind(static_cast<int64_t>(job.kind))
+                 .Bind(static_cast<int64_t>(job.vanilla.registered_proof))
                  .Bind(static_cast<int64_t>(job.priority))
                  .BindBlob(job.digest)
+                 .Bind(static_cast<int64_t>(bytes))
                  .Bind(job.submitted_ms)
                  .Bind(job.deadline_ms)
                  .Bind(static_cast<int64_t>(JobState::kQueued))
@@ -241,11 +240,12 @@ StatusOr<int64_t> JobStore::Accept(const StoredJob& job) {
   if (status.ok()) status = Execute("COMMIT");
   if (!status.ok()) {
     (void)Execute("ROLLBACK");
-    std::error_code ignored;
-    std::filesystem::remove(PayloadPath(row), ignored);
+    std::error_code unremoved;
+    std::filesystem::remove(PayloadPath(row), unremoved);
     return status;
   }
-  payload_bytes_ += bytes;
+  std::error_code ignored;
+  payload_bytes_ += std::filesystem::file_size(PayloadPath(row), ignored);
   return row;
 }
 
@@ -260,11 +260,15 @@ Status JobStore::Finish(const StoredJob& job) {
                            .Bind(job.finished_ms)
                            .Bind(job.row)
                            .Run());
+  DeletePayload(job.row);
+  return absl::OkStatus();
+}
+
+void JobStore::DeletePayload(int64_t row) {
   std::error_code error;
-  std::filesystem::path path = PayloadPath(job.row);
+  std::filesystem::path path = PayloadPath(row);
   uint64_t bytes = std::filesystem::file_size(path, error);
   if (!error && std::filesystem::remove(path, error)) payload_bytes_ -= std::min(payload_bytes_, bytes);
-  return absl::OkStatus();
 }
 
 Status JobStore::Fetched(int64_t row) {
@@ -275,10 +279,7 @@ Status JobStore::Fetched(int64_t row) {
 Status JobStore::Forget(int64_t row) {
   std::lock_guard lock(mutex_);
   CUZK_RETURN_IF_ERROR(Statement(*this, "DELETE FROM jobs WHERE row=?").Bind(row).Run());
-  std::error_code error;
-  std::filesystem::path path = PayloadPath(row);
-  uint64_t bytes = std::filesystem::file_size(path, error);
-  if (!error && std::filesystem::remove(path, error)) payload_bytes_ -= std::min(payload_bytes_, bytes);
+  DeletePayload(row);
   return absl::OkStatus();
 }
 

@@ -29,7 +29,9 @@ struct StoredJob {
   int64_t submitted_ms = 0;
   std::optional<int64_t> deadline_ms;
   JobState state = JobState::kQueued;  ///< kQueued for everything that had not ended
-  filecoin::VanillaRequest vanilla;    ///< of an unfinished job
+  filecoin::VanillaRequest vanilla;    ///< given to Accept; Load leaves it empty
+  uint64_t registered_proof = 0;       ///< the message's
+  uint64_t payload_bytes = 0;          ///< of an unfinished job
   std::string proof, error;
   JobTimings timings;
   bool fetched = false;
@@ -49,8 +51,10 @@ class JobStore {
   static StatusOr<std::unique_ptr<JobStore>> Open(const StoreOptions& options);
   ~JobStore();
 
-  /// Everything in it, oldest first. A job whose payload is missing or damaged comes back as kFailed and says so.
+  /// Everything in it, oldest first, without payloads.
   StatusOr<std::vector<StoredJob>> Load();
+  /// The payload of an unfinished job. DATA_LOSS or NOT_FOUND if it is damaged or missing.
+  StatusOr<filecoin::VanillaRequest> ReadPayload(int64_t row, const Bytes32& digest) const;
 
   /// On disk when it returns. RESOURCE_EXHAUSTED above the limit or on a full disk.
   StatusOr<int64_t> Accept(const StoredJob& job);
@@ -69,7 +73,7 @@ class JobStore {
   Status Error(std::string_view what) const;
   std::filesystem::path PayloadPath(int64_t row) const;
   Status DeleteOrphans();
-  StatusOr<filecoin::VanillaRequest> ReadPayload(int64_t row, const Bytes32& digest) const;
+  void DeletePayload(int64_t row);
   Status WritePayload(int64_t row, const filecoin::VanillaRequest& request) const;
 
   const StoreOptions options_;
@@ -78,6 +82,9 @@ class JobStore {
   int lock_file_ = -1;
   uint64_t payload_bytes_ = 0;   // of the files; guarded by mutex_
 };
+
+/// The wall clock, in the store's unit.
+int64_t WallClockMs();
 
 /// The bytes of a request as they lie in a payload file, and back; InvalidArgument if they are not one.
 std::string WriteRequest(const filecoin::VanillaRequest& request);

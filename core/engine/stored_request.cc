@@ -42,6 +42,11 @@ struct Reader {
 
 }  // namespace
 
+int64_t WallClockMs() {
+  auto since = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+}
+
 std::string WriteRequest(const filecoin::VanillaRequest& request) {
   std::string out;
   out.reserve(request.payload_bytes() + 8 * request.vanilla_proofs.size() + 256);

@@ -6,14 +6,6 @@
 #include "core/engine/pipeline.h"
 
 namespace cuzk::engine {
-namespace {
-
-uint64_t Milliseconds(Duration duration) {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
-
-}  // namespace
-
 void Pipeline::RunSynthesis(unsigned thread) {
   const std::string track = StrCat("synthesis ", thread);
   for (;;) {
@@ -41,14 +33,23 @@ void Pipeline::Parse(PartitionTask task, const std::string& track) {
   filecoin::VanillaRequest vanilla;
   {
     BoardLock lock(board_);
-    if (IsFinal(task.job->state)) return;
+    if (Over(*task.job)) return;
     vanilla = std::exchange(task.job->vanilla, {});
     parsed->memory = std::move(task.job->memory);
   }
-  uint64_t parsed_bytes = parts_.work->ParsedBytes(vanilla);
   TimePoint begin = Now();
+  if (task.job->stored_bytes > 0) {
+    auto stored = parts_.store->ReadPayload(task.job->row, task.job->digest);
+    if (!stored.ok()) {
+      BoardLock lock(board_);
+      End(lock, *task.job, JobState::kFailed, StrCat("the stored request is lost: ", stored.status().message()));
+      return;
+    }
+    vanilla = *std::move(stored);
+  }
+  uint64_t parsed_bytes = parts_.work->ParsedBytes(vanilla.payload_bytes());
   auto request = parts_.work->Parse(std::move(vanilla));
-  Record(task, "parse", track, begin);
+  Draw(task, "parse", track, begin);
   if (request.ok() && request->partitions.empty()) request = absl::InternalError("the request has no partitions");
   if (!request.ok()) {
     BoardLock lock(board_);
@@ -60,7 +61,7 @@ void Pipeline::Parse(PartitionTask task, const std::string& track) {
   {
     BoardLock lock(board_);
     Job& job = *task.job;
-    if (IsFinal(job.state)) return;
+    if (Over(job)) return;
     job.partitions_total = static_cast<uint32_t>(parsed->request.partitions.size());
     job.partitions.resize(job.partitions_total);
     job.circuit = parsed->circuit().id;
@@ -80,7 +81,7 @@ void Pipeline::Synthesize(SynthesisTask synthesis, const std::string& track) {
   {
     BoardLock lock(board_);
     shape = board_.circuits.at(task.parsed->circuit().id).shape;
-    if (IsFinal(task.job->state)) {
+    if (Over(*task.job)) {
       task.line->underway--;
       return;  // the lease goes home after the lock
     }
@@ -91,7 +92,7 @@ void Pipeline::Synthesize(SynthesisTask synthesis, const std::string& track) {
   auto witness = parts_.work->Write(task.parsed->circuit(), std::move(shape), partition, std::move(synthesis.lease),
                                     *parts_.engine->pool);
   Duration took = Now() - begin;
-  Record(task, "synthesis", track, begin);
+  Draw(task, "synthesis", track, begin);
   {
     BoardLock lock(board_);
     task.line->underway--;
@@ -101,7 +102,7 @@ void Pipeline::Synthesize(SynthesisTask synthesis, const std::string& track) {
           StrCat("partition ", partition.index, ", ", witness.status().message()));
       return;
     }
-    if (IsFinal(job.state)) return;
+    if (Over(job)) return;
     job.partitions[task.index].synthesis_ms = Milliseconds(took);
     job.timings.synthesis_ms += Milliseconds(took);
   }
@@ -113,7 +114,7 @@ void Pipeline::Queue(DeviceTask task) {
   BoardLock lock(board_);
   Job& job = *task.task.job;
   DeviceLine& line = *task.task.line;
-  if (IsFinal(job.state)) return;
+  if (Over(job)) return;
   if (!line.lost.ok()) {
     ReturnPartition(job, task.task.index);
     return;

@@ -24,7 +24,7 @@ class SmallWork final : public engine::ProofWork {
   void ReleaseSlow() { slow_.request_stop(); }
 
   StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
-  uint64_t ParsedBytes(const filecoin::VanillaRequest&) const override { return 1000; }
+  uint64_t ParsedBytes(uint64_t) const override { return 1000; }
   StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
   StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit&, ThreadPool&) override {
     return proving_.shape();

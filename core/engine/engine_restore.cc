@@ -1,0 +1,78 @@
+// The engine and its store: what is written when a job is accepted, what is taken up after a restart.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/engine/engine_impl.h"
+
+namespace cuzk::engine {
+namespace {
+
+std::shared_ptr<Job> EndedJob(const StoredJob& stored) {
+  auto job = std::make_shared<Job>();
+  job->id = stored.id;
+  job->facts.kind = stored.kind;
+  job->digest = stored.digest;
+  job->priority = stored.priority;
+  job->row = stored.row;
+  job->restored = true;
+  job->state = stored.state;
+  job->error = job->message = stored.error;
+  job->timings = stored.timings;
+  job->fetched = stored.fetched;
+  if (stored.state == JobState::kCompleted) {
+    job->proof = std::make_shared<const std::string>(stored.proof);
+    job->fraction = 1;
+  }
+  return job;
+}
+
+}  // namespace
+
+Status Engine::Impl::Store(Submission& submission) {
+  if (store == nullptr) return absl::OkStatus();
+  StoredJob stored{.id = submission.job_id, .kind = submission.facts.kind, .priority = submission.priority};
+  stored.digest = submission.digest;
+  stored.submitted_ms = WallClockMs();
+  if (submission.deadline) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*submission.deadline - pipeline.Now());
+    stored.deadline_ms = stored.submitted_ms + left.count();
+  }
+  // Lent for the call, so that the payload is not copied.
+  stored.vanilla = std::move(submission.vanilla);
+  auto row = store->Accept(stored);
+  submission.vanilla = std::move(stored.vanilla);
+  CUZK_RETURN_IF_ERROR(row.status());
+  submission.row = *row;
+  return absl::OkStatus();
+}
+
+Status Engine::Impl::Restore() {
+  if (store == nullptr) return absl::OkStatus();
+  CUZK_ASSIGN_OR_RETURN(std::vector<StoredJob> jobs, store->Load());
+  const int64_t wall = WallClockMs();
+  auto ago = [wall](int64_t then_ms) { return std::chrono::milliseconds(std::max<int64_t>(0, wall - then_ms)); };
+  Board& board = pipeline.board();
+  BoardLock lock(board);
+  TimePoint now = pipeline.Now();
+  for (StoredJob& stored : jobs) {
+    if (IsFinal(stored.state)) {
+      std::shared_ptr<Job> job = EndedJob(stored);
+      job->submitted = now - ago(stored.submitted_ms);
+      board.jobs.AddEnded(std::move(job), now, ago(stored.finished_ms));
+      continue;
+    }
+    Submission submission{.job_id = stored.id, .digest = stored.digest, .priority = stored.priority};
+    submission.facts.kind = stored.kind;
+    submission.facts.proof = filecoin::FindRegisteredProof(stored.kind, stored.registered_proof);
+    if (stored.deadline_ms) submission.deadline = now + std::chrono::milliseconds(*stored.deadline_ms - wall);
+    submission.row = stored.row;
+    submission.restored = true;
+    submission.stored_bytes = std::max<uint64_t>(1, stored.payload_bytes);
+    std::shared_ptr<Job> job = board.jobs.Add(std::move(submission), now - ago(stored.submitted_ms));
+    pipeline.Enter(*job);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,37 @@
+// The recorder: an end is on disk before anybody hears of it, so that after a crash nobody hears another.
+
+#include <utility>
+
+#include "core/engine/pipeline.h"
+
+namespace cuzk::engine {
+
+void Pipeline::RunRecorder() {
+  for (;;) {
+    std::deque<StoreRecord> records;
+    {
+      BoardLock lock(board_);
+      board_.recorder_wake.wait(lock.get(), [this] { return board_.stopping || !board_.records.empty(); });
+      if (board_.records.empty()) return;
+      records.swap(board_.records);
+    }
+    for (const StoreRecord& record : records) Record(record);
+  }
+}
+
+void Pipeline::Record(const StoreRecord& record) {
+  Status status;
+  switch (record.what) {
+    case StoreRecord::What::kEnd: status = parts_.store->Finish(record.stored); break;
+    case StoreRecord::What::kFetched: status = parts_.store->Fetched(record.stored.row); break;
+    case StoreRecord::What::kForget: status = parts_.store->Forget(record.stored.row); break;
+  }
+  BoardLock lock(board_);
+  if (!status.ok()) Warn(lock, std::string(status.message()));
+  if (record.what == StoreRecord::What::kEnd) {
+    Ending ending = *record.job->ending;
+    Conclude(lock, *record.job, ending.state, std::move(ending.text));
+  }
+}
+
+}  // namespace cuzk::engine
