@@ -68,8 +68,8 @@ Status ReadProof(Input& input, const PathShape& shape, MerkleProof& proof) {
   uint32_t variant = 0;
   CUZK_RETURN_IF_ERROR(input.Integer(variant));
   if (variant != shape.sections().size() - 1) {
-    return input.Error(StrCat("Merkle proof variant ", variant, ", not ", shape.sections().size() - 1, " (",
-                              shape.variant(), ")"));
+    return input.Error(
+        StrCat("Merkle proof variant ", variant, ", not ", shape.sections().size() - 1, " (", shape.variant(), ")"));
   }
   proof.path.siblings.resize(shape.siblings());
   bool single = variant == 0;

@@ -156,16 +156,20 @@ Status CommitReader::ReadLabelProof(LabelProof& proof) {
 }
 
 Status CommitReader::ReadChallenge(PorepChallengeProof& proof) {
-  static constexpr std::array<std::string_view, 5> kKeys = {"comm_d_proofs", "comm_r_last_proof",
-                                                            "replica_column_proofs", "labeling_proofs",
-                                                            "encoding_proof"};
+  static constexpr std::array<std::string_view, 5> kKeys = {
+      "comm_d_proofs", "comm_r_last_proof", "replica_column_proofs", "labeling_proofs", "encoding_proof"};
   return ReadObject(json_, kKeys, [&](size_t key) -> Status {
     switch (key) {
-      case 0: return Annotate(ReadMerkleProof(lengths_->data_path, proof.comm_d), kKeys[0]);
-      case 1: return Annotate(ReadMerkleProof(lengths_->replica_path, proof.comm_r_last), kKeys[1]);
-      case 2: return Annotate(ReadColumns(proof), kKeys[2]);
-      case 4: return Annotate(ReadLabelProof(proof.encoding), kKeys[4]);
-      default: break;
+      case 0:
+        return Annotate(ReadMerkleProof(lengths_->data_path, proof.comm_d), kKeys[0]);
+      case 1:
+        return Annotate(ReadMerkleProof(lengths_->replica_path, proof.comm_r_last), kKeys[1]);
+      case 2:
+        return Annotate(ReadColumns(proof), kKeys[2]);
+      case 4:
+        return Annotate(ReadLabelProof(proof.encoding), kKeys[4]);
+      default:
+        break;
     }
     proof.labeling.resize(lengths_->counts.layers);
     return ReadArray(json_, proof.labeling.size(), kKeys[3], [&](size_t i) -> Status {
@@ -220,12 +224,18 @@ Status CommitReader::ReadField(size_t key) {
       CUZK_ASSIGN_OR_RETURN(name_, json_.String());
       return absl::OkStatus();
     }
-    case 1: return ReadVanillaProofs();
-    case 2: return json_.Digest(out_.comm_r);
-    case 3: return json_.Digest(out_.comm_d);
-    case 4: return json_.Digest(out_.replica_id);
-    case 5: return json_.Digest(out_.seed);
-    default: return json_.Digest(out_.ticket);
+    case 1:
+      return ReadVanillaProofs();
+    case 2:
+      return json_.Digest(out_.comm_r);
+    case 3:
+      return json_.Digest(out_.comm_d);
+    case 4:
+      return json_.Digest(out_.replica_id);
+    case 5:
+      return json_.Digest(out_.seed);
+    default:
+      return json_.Digest(out_.ticket);
   }
 }
 
@@ -235,12 +245,12 @@ Status CommitReader::CheckWhole() const {
     return absl::InvalidArgumentError(StrCat("registered_proof: unknown name '", Printable(name_), "'"));
   }
   if (&proof->size() != lengths_->size) {
-    return absl::InvalidArgumentError(StrCat("registered_proof ", name_, " with vanilla proofs of ",
-                                             lengths_->size->name));
+    return absl::InvalidArgumentError(
+        StrCat("registered_proof ", name_, " with vanilla proofs of ", lengths_->size->name));
   }
   if (out_.partitions.size() != proof->partitions()) {
-    return absl::InvalidArgumentError(StrCat(out_.partitions.size(), " partitions, but ", name_, " has ",
-                                             proof->partitions()));
+    return absl::InvalidArgumentError(
+        StrCat(out_.partitions.size(), " partitions, but ", name_, " has ", proof->partitions()));
   }
   const std::pair<std::string_view, const Bytes32*> commitments[] = {{"comm_r", &out_.comm_r},
                                                                      {"comm_d", &out_.comm_d}};
@@ -254,7 +264,7 @@ Status CommitReader::CheckWhole() const {
 
 StatusOr<PorepVanilla> CommitReader::Read() {
   static constexpr std::array<std::string_view, 7> kKeys = {"registered_proof", "vanilla_proofs", "comm_r", "comm_d",
-                                                            "replica_id", "seed", "ticket"};
+                                                            "replica_id",       "seed",           "ticket"};
   CUZK_RETURN_IF_ERROR(ReadObject(json_, kKeys, [&](size_t key) {
     // Errors inside the vanilla proofs begin with their partition.
     return key == 1 ? ReadField(key) : Annotate(ReadField(key), kKeys[key]);

@@ -14,9 +14,9 @@ struct C1 {
 };
 
 /// Reads `text`, which is what Curio sends as vanilla_proof. The base64 is decoded as it is parsed, through a small
-/// window, so that beside the text there is only the result. Strict: exactly the known keys, each once; all counts those
-/// of the sector size and the registered proof; Poseidon and commitment values canonical; comm_r, comm_d and seed not
-/// zero. InvalidArgument names the place and the byte: "partition 3, challenge 7: comm_r_last_proof: level 4: …".
+/// window, so that beside the text there is only the result. Strict: exactly the known keys, each once; all counts
+/// those of the sector size and the registered proof; Poseidon and commitment values canonical; comm_r, comm_d and seed
+/// not zero. InvalidArgument names the place and the byte: "partition 3, challenge 7: comm_r_last_proof: level 4: …".
 StatusOr<C1> ReadC1(std::string_view text);
 
 /// The inner JSON alone, after base64.

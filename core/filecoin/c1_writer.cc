@@ -45,7 +45,9 @@ class CommitWriter {
     auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
     out_.append(digits, static_cast<size_t>(end - digits));
   }
-  void Digest(const Bytes32& bytes) { List(bytes, [this](uint8_t byte) { Number(byte); }); }
+  void Digest(const Bytes32& bytes) {
+    List(bytes, [this](uint8_t byte) { Number(byte); });
+  }
   void Element(const Fr& value) { Digest(value.ToBytesLe()); }
   template <class Items, class Item>
   void List(const Items& items, Item&& item) {

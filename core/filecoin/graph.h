@@ -10,7 +10,7 @@
 namespace cuzk::filecoin {
 
 struct Parents {
-  std::array<uint64_t, kDrgParents> drg;            // in the order that labels and public inputs have
+  std::array<uint64_t, kDrgParents> drg;  // in the order that labels and public inputs have
   std::array<uint64_t, kExpanderParents> expander;
 };
 
@@ -32,9 +32,9 @@ class Graph {
 
   uint64_t nodes_;
   ApiVersion version_;
-  Bytes32 drg_seed_;                     // its last four bytes are the node's number
+  Bytes32 drg_seed_;  // its last four bytes are the node's number
   std::array<uint64_t, 3> feistel_keys_;
-  unsigned half_bits_;                   // of a Feistel block
+  unsigned half_bits_;  // of a Feistel block
 };
 
 }  // namespace cuzk::filecoin

@@ -18,7 +18,8 @@ struct ReplicaFacts {
   uint64_t miner_id, sector_number;
   Bytes32 ticket, comm_d, porep_id;
 };
-/// SHA-256 of prover id, sector number (big-endian), ticket, comm_d and porep_id, top two bits of the last byte cleared.
+/// SHA-256 of prover id, sector number (big-endian), ticket, comm_d and porep_id, top two bits of the last byte
+/// cleared.
 Bytes32 ReplicaId(const ReplicaFacts& facts);
 
 /// Clears the two top bits of a little-endian value, which makes any 32 bytes a field element.

@@ -206,7 +206,8 @@ bool JsonReader::QuickDigest(Bytes32& out) {
   uint32_t wrong = 0;
   for (size_t i = 0; i < 32; ++i) {
     uint32_t digits = LoadLe<uint32_t>(reinterpret_cast<const uint8_t*>(p)) ^ 0x30303030;
-    // The high bit of each byte that is no digit: 0..9 stay below 0x80 when 0x76 is added, others have it already or get it.
+    // The high bit of each byte that is no digit: 0..9 stay below 0x80 when 0x76 is added, others have it already or
+    // get it.
     uint32_t stops = ((((digits & 0x7f7f7f7f) + 0x76767676) | digits) & 0x80808080);
     if (stops == 0) return false;
     unsigned length = static_cast<unsigned>(__builtin_ctz(stops)) / 8;

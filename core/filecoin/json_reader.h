@@ -1,8 +1,8 @@
 #pragma once
-// A strict pull reader of JSON text that arrives in pieces. It exists because a C1 is tens of megabytes of small numbers
-// inside base64 inside JSON: a parser that wants the whole text padded in memory, and an index beside it, would hold
-// several copies (docs/decisions/). Nesting is the caller's, so nothing recurses; no length that the text claims is
-// ever allocated.
+// A strict pull reader of JSON text that arrives in pieces. It exists because a C1 is tens of megabytes of small
+// numbers inside base64 inside JSON: a parser that wants the whole text padded in memory, and an index beside it, would
+// hold several copies (docs/decisions/). Nesting is the caller's, so nothing recurses; no length that the text claims
+// is ever allocated.
 
 #include <array>
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace cuzk::filecoin {
 
-/// Text of a stranger, fit for an error message: what is not printable ASCII becomes '?', and the rest of a long one "...".
+/// Text of a stranger, fit for an error message: what is not printable ASCII becomes '?', and the rest of a long one
+/// "...".
 std::string Printable(std::string_view text);
 
 /// Where text comes from.
@@ -31,7 +32,8 @@ class TextSource {
 class JsonReader {
  public:
   /// Reads text that is in memory; it must outlive the reader.
-  explicit JsonReader(std::string_view text) : next_(text.data()), end_(text.data() + text.size()), length_(text.size()) {}
+  explicit JsonReader(std::string_view text)
+      : next_(text.data()), end_(text.data() + text.size()), length_(text.size()) {}
   /// Reads through a window of its own; the source must outlive the reader.
   explicit JsonReader(TextSource& source);
 

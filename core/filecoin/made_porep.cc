@@ -106,8 +106,7 @@ void MadeSector::Prove(const std::vector<std::vector<uint64_t>>& challenges, Mad
   Fr empty_column = circuit::PoseidonHash(std::vector<Fr>(layers_, Fr::Zero()));
   column_tree_ = std::make_unique<SparseTree>(size_.replica_tree(), empty_column, column_hashes);
   replica_tree_ = std::make_unique<SparseTree>(size_.replica_tree(), values.NextElement(), encoded);
-  vanilla_.comm_r =
-      circuit::PoseidonHash(std::array<Fr, 2>{column_tree_->root(), replica_tree_->root()}).ToBytesLe();
+  vanilla_.comm_r = circuit::PoseidonHash(std::array<Fr, 2>{column_tree_->root(), replica_tree_->root()}).ToBytesLe();
   for (const auto& partition : challenges) {
     auto& proofs = vanilla_.partitions.emplace_back();
     for (uint64_t challenge : partition) proofs.push_back(ProveChallenge(challenge));
@@ -123,8 +122,8 @@ void MakePorep(const MadeOptions& options, MadeValues& values, MadeRequest& made
   vanilla.comm_d = sector.comm_d().ToBytesLe();
   vanilla.ticket = values.NextBytes();
   vanilla.seed = values.NextBytes();
-  vanilla.replica_id = ReplicaId(
-      {options.miner_id, options.sector_number, vanilla.ticket, vanilla.comm_d, PorepId(made.proof->number)});
+  vanilla.replica_id =
+      ReplicaId({options.miner_id, options.sector_number, vanilla.ticket, vanilla.comm_d, PorepId(made.proof->number)});
   std::vector<std::vector<uint64_t>> challenges;
   PorepPublic facts{made.proof, vanilla.replica_id, vanilla.comm_d, {}, vanilla.seed};
   for (uint32_t k = 0; k < made.proof->partitions(); ++k) challenges.push_back(PorepPartitionChallenges(facts, k));

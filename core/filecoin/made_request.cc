@@ -62,7 +62,8 @@ void DescribePost(const MadeRequest& made, Description& description) {
   description.Number("partition_index", made.request.partition_index);
   std::string sectors;
   for (const auto& [id, comm_r] : made.sectors) {
-    sectors += StrCat(sectors.empty() ? "[" : ", ", "{\"sector_number\": ", id, ", \"comm_r\": \"", ToHex(comm_r), "\"}");
+    sectors +=
+        StrCat(sectors.empty() ? "[" : ", ", "{\"sector_number\": ", id, ", \"comm_r\": \"", ToHex(comm_r), "\"}");
   }
   description.Raw("sectors", StrCat(sectors, "]"));
   description.Text("vanilla_file", "vanilla.bin");
@@ -90,8 +91,8 @@ Status WriteItems(const std::vector<std::string>& items, const std::filesystem::
 }  // namespace
 
 MadeValues::MadeValues(const RegisteredProof& proof, uint64_t seed)
-    : stream_(ChaCha(20, Sha256(AsBytes(StrCat("made request ", KindInfo(proof.kind).name, " ", proof.name, " ", seed))),
-                     {})) {}
+    : stream_(ChaCha(
+          20, Sha256(AsBytes(StrCat("made request ", KindInfo(proof.kind).name, " ", proof.name, " ", seed))), {})) {}
 
 Bytes32 MadeValues::NextBytes() {
   Bytes32 bytes;
@@ -122,10 +123,16 @@ StatusOr<MadeRequest> MakeRequest(const RegisteredProof& proof, const MadeOption
   made.request.miner_id = options.miner_id;
   MadeValues values(proof, options.seed);
   switch (proof.kind) {
-    case Kind::kPorep: MakePorep(options, values, made); break;
-    case Kind::kSnap: MakeUpdate(values, made); break;
+    case Kind::kPorep:
+      MakePorep(options, values, made);
+      break;
+    case Kind::kSnap:
+      MakeUpdate(values, made);
+      break;
     case Kind::kWindow:
-    case Kind::kWinning: MakePost(options, values, made); break;
+    case Kind::kWinning:
+      MakePost(options, values, made);
+      break;
   }
   if (proof.kind == Kind::kPorep || proof.kind == Kind::kSnap) made.request.sector_number = options.sector_number;
   Status status = CheckMade(made);

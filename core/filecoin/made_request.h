@@ -1,6 +1,6 @@
 #pragma once
-// Requests of any size that satisfy every relation, without sealing: each Merkle tree is constant but for the nodes that
-// the proof opens. For demos, benchmarks, sizing and tests; nothing in them stands for data that anyone stores.
+// Requests of any size that satisfy every relation, without sealing: each Merkle tree is constant but for the nodes
+// that the proof opens. For demos, benchmarks, sizing and tests; nothing in them stands for data that anyone stores.
 
 #include <filesystem>
 #include <string>
@@ -24,8 +24,8 @@ struct MadeOptions {
 struct MadeRequest {
   VanillaRequest request;
   const RegisteredProof* proof;
-  PorepVanilla porep;                                     // PoRep: commitments, ticket and seed (no partitions)
-  std::vector<std::pair<uint64_t, Bytes32>> sectors;      // PoSt: id and comm_r
+  PorepVanilla porep;                                 // PoRep: commitments, ticket and seed (no partitions)
+  std::vector<std::pair<uint64_t, Bytes32>> sectors;  // PoSt: id and comm_r
 };
 
 /// InvalidArgument for options that do not fit. The request is parsed and every relation checked before it is returned.

@@ -32,8 +32,8 @@ StatusOr<ParsedRequest> ParsePorep(VanillaRequest request, const ParseOptions& o
 StatusOr<ParsedRequest> ParsePost(VanillaRequest request, const RequestFacts& facts) {
   uint32_t index = facts.kind == Kind::kWindow ? request.partition_index : 0;
   ParsedRequest parsed{facts.proof, {}};
-  CUZK_ASSIGN_OR_RETURN(Partition partition, MakePostPartition({facts.proof, facts.randomness, index},
-                                                               std::move(request.vanilla_proofs)));
+  CUZK_ASSIGN_OR_RETURN(Partition partition,
+                        MakePostPartition({facts.proof, facts.randomness, index}, std::move(request.vanilla_proofs)));
   parsed.partitions.push_back(std::move(partition));
   return parsed;
 }
@@ -45,8 +45,8 @@ StatusOr<ParsedRequest> ParseSnap(VanillaRequest request, const RequestFacts& fa
   CUZK_ASSIGN_OR_RETURN(update.comm_d_new, algebra::FrFromBytes(facts.comm_d_new, "comm_d_new"));
   ParsedRequest parsed{facts.proof, {}};
   for (size_t k = 0; k < request.vanilla_proofs.size(); ++k) {
-    CUZK_ASSIGN_OR_RETURN(Partition partition, MakeUpdatePartition(update, static_cast<uint32_t>(k),
-                                                                   AsBytes(request.vanilla_proofs[k])));
+    CUZK_ASSIGN_OR_RETURN(Partition partition,
+                          MakeUpdatePartition(update, static_cast<uint32_t>(k), AsBytes(request.vanilla_proofs[k])));
     std::string().swap(request.vanilla_proofs[k]);
     parsed.partitions.push_back(std::move(partition));
   }

@@ -10,8 +10,8 @@ namespace cuzk::filecoin {
 /// Checks and converts. `miner_id` and `sector_number` are the message's: replica_id must follow from them.
 ///
 /// Checked here: replica_id; challenges and parents are the derived ones, and every path and column stands at its node;
-/// every claimed root is comm_d, comm_r_last or comm_c; labels are what their parents give; column hashes are the leaves
-/// of their inclusion proofs; the replica's leaf is key + data; the redundant parents' labels agree. Left to the
+/// every claimed root is comm_d, comm_r_last or comm_c; labels are what their parents give; column hashes are the
+/// leaves of their inclusion proofs; the replica's leaf is key + data; the redundant parents' labels agree. Left to the
 /// circuit: comm_r = H(comm_c, comm_r_last) and that every path leads to its root.
 StatusOr<std::vector<Partition>> MakePorepPartitions(PorepVanilla vanilla, uint64_t miner_id, uint64_t sector_number);
 

@@ -7,9 +7,9 @@
 
 namespace cuzk::filecoin {
 
-/// Checks and converts the items of one request; they are freed as they are read. Checked here: every path stands at the
-/// derived challenge, and its root is comm_r_last; sectors ascend. Left to the circuit: comm_r = H(comm_c, comm_r_last)
-/// and that every path leads to its root.
+/// Checks and converts the items of one request; they are freed as they are read. Checked here: every path stands at
+/// the derived challenge, and its root is comm_r_last; sectors ascend. Left to the circuit: comm_r = H(comm_c,
+/// comm_r_last) and that every path leads to its root.
 ///
 /// Errors begin with the sector: "sector 1005 (item 3), challenge 7: …". Where the challenges of the first sector are
 /// those of another partition index, the text says which.

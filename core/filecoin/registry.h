@@ -39,12 +39,12 @@ const KindRow* FindKind(uint64_t number);
 /// One sector size.
 struct SizeRow {
   uint64_t bytes;
-  std::string_view name;     // commands, fixtures and registered proofs: "32GiB"
-  std::string_view id;       // end of circuit ids: "32g"
-  uint8_t log2_nodes;        // nodes of 32 bytes
-  uint32_t base, sub, top;   // arities of trees C and R; 0 where the level is absent
-  uint8_t base_levels;       // levels of a path inside a base tree
-  bool published;            // the network uses it and published parameters exist
+  std::string_view name;    // commands, fixtures and registered proofs: "32GiB"
+  std::string_view id;      // end of circuit ids: "32g"
+  uint8_t log2_nodes;       // nodes of 32 bytes
+  uint32_t base, sub, top;  // arities of trees C and R; 0 where the level is absent
+  uint8_t base_levels;      // levels of a path inside a base tree
+  bool published;           // the network uses it and published parameters exist
 
   uint64_t nodes() const { return uint64_t{1} << log2_nodes; }
   /// Trees C and R-last, Poseidon.
@@ -67,21 +67,21 @@ inline constexpr unsigned kWinningChallenges = 66;
 inline constexpr unsigned kWindowChallenges = 10;
 
 struct PorepCounts {
-  uint32_t layers, challenges;                             // challenges per partition
+  uint32_t layers, challenges;  // challenges per partition
   uint32_t partitions, non_interactive_partitions;
-  uint32_t minimum, non_interactive_minimum;               // challenges of a whole proof that a verifier asks for
+  uint32_t minimum, non_interactive_minimum;  // challenges of a whole proof that a verifier asks for
 };
 struct PostCounts {
-  uint32_t sectors, challenges;       // of the circuit: winning is 66 sectors of one challenge
-  uint32_t most_sectors;              // in a request: winning 1, window as many as the circuit
-  uint32_t vanilla_challenges;        // inclusion proofs per sector in a request
+  uint32_t sectors, challenges;  // of the circuit: winning is 66 sectors of one challenge
+  uint32_t most_sectors;         // in a request: winning 1, window as many as the circuit
+  uint32_t vanilla_challenges;   // inclusion proofs per sector in a request
 };
 struct UpdateCounts {
-  uint32_t partitions, challenges;    // challenges per partition
+  uint32_t partitions, challenges;  // challenges per partition
   uint32_t apex_leaves;
-  std::array<uint8_t, 6> h_values;    // numbers of high bits the circuit offers
-  uint8_t h;                          // the one that production uses
-  uint32_t h_select() const;          // 2^(first position of h in h_values)
+  std::array<uint8_t, 6> h_values;  // numbers of high bits the circuit offers
+  uint8_t h;                        // the one that production uses
+  uint32_t h_select() const;        // 2^(first position of h in h_values)
   unsigned log2_partitions() const;
   /// Random bits of a challenge, challenges cut from a digest, digests of a partition (log2_nodes of the sector).
   unsigned bits(unsigned log2_nodes) const { return log2_nodes - log2_partitions(); }
@@ -100,12 +100,12 @@ UpdateCounts UpdateCountsOf(const SizeRow& size);
 struct Circuit {
   Kind kind;
   const SizeRow* size;
-  std::string id;                   // "porep-32g"
-  std::string parameter_stem;       // file name without ".params" and ".vk", derived from the circuit's description
-  std::string_view params_digest;   // first 32 hex digits of BLAKE2b-512 of the published file; empty if not published
-  std::string_view key_digest;      // the same of the key file
-  uint32_t public_inputs;           // without ONE
-  uint64_t vanilla_bytes;           // length of one item of `vanilla_proofs`; 0 for PoRep
+  std::string id;                  // "porep-32g"
+  std::string parameter_stem;      // file name without ".params" and ".vk", derived from the circuit's description
+  std::string_view params_digest;  // first 32 hex digits of BLAKE2b-512 of the published file; empty if not published
+  std::string_view key_digest;     // the same of the key file
+  uint32_t public_inputs;          // without ONE
+  uint64_t vanilla_bytes;          // length of one item of `vanilla_proofs`; 0 for PoRep
 
   std::string params_file() const { return parameter_stem + ".params"; }
   std::string key_file() const { return parameter_stem + ".vk"; }
@@ -130,7 +130,7 @@ enum class PorepFeature : uint8_t { kNone, kSynthetic, kNonInteractive };
 struct RegisteredProof {
   Kind kind;
   uint64_t number;
-  std::string name;      // as filecoin-proofs-api writes it; for seals the name inside a C1
+  std::string name;  // as filecoin-proofs-api writes it; for seals the name inside a C1
   const Circuit* circuit;
   ApiVersion version;
   PorepFeature feature;

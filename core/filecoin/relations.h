@@ -1,6 +1,6 @@
 #pragma once
-// The relations that the circuits close, checked natively. Production leaves them to circuit::WriteWitness, which has the
-// hashes anyway; audits, made requests and tests check them without a witness.
+// The relations that the circuits close, checked natively. Production leaves them to circuit::WriteWitness, which has
+// the hashes anyway; audits, made requests and tests check them without a witness.
 
 #include "core/filecoin/partition.h"
 

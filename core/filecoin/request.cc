@@ -40,8 +40,8 @@ Status CheckSectorOrder(const std::vector<std::string>& items) {
     }
     uint64_t id = LoadLe<uint64_t>(reinterpret_cast<const uint8_t*>(items[i].data()));
     if (last.has_value() && *last >= id) {
-      return Invalid(StrCat("vanilla_proofs ", i, " is of sector ", id, " after sector ", *last,
-                            ", but sectors must ascend"));
+      return Invalid(
+          StrCat("vanilla_proofs ", i, " is of sector ", id, " after sector ", *last, ", but sectors must ascend"));
     }
     last = id;
   }
@@ -85,9 +85,13 @@ StatusOr<RequestFacts> CheckRequest(const VanillaRequest& request) {
     case Kind::kPorep:
       if (request.vanilla_proof.empty()) return Invalid("no vanilla_proof");
       return facts;
-    case Kind::kSnap: CUZK_RETURN_IF_ERROR(CheckSnap(request, facts)); break;
+    case Kind::kSnap:
+      CUZK_RETURN_IF_ERROR(CheckSnap(request, facts));
+      break;
     case Kind::kWindow:
-    case Kind::kWinning: CUZK_RETURN_IF_ERROR(CheckPost(request, facts)); break;
+    case Kind::kWinning:
+      CUZK_RETURN_IF_ERROR(CheckPost(request, facts));
+      break;
   }
   return facts;
 }

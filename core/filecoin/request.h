@@ -33,7 +33,7 @@ struct RequestFacts {
   Kind kind;
   /// For PoRep the row of the message's number, which the C1 may contradict (the name in the C1 decides).
   const RegisteredProof* proof;
-  Bytes32 randomness{};                          // PoSt
+  Bytes32 randomness{};                              // PoSt
   Bytes32 comm_r_old{}, comm_r_new{}, comm_d_new{};  // snap
 };
 

@@ -13,7 +13,6 @@ using algebra::Fr;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-
 /// request.json, with errors that name the key.
 class Description {
  public:
@@ -158,8 +157,7 @@ StatusOr<Verification> VerifyPorep(const Description& description, const Vanilla
   CUZK_ASSIGN_OR_RETURN(facts.comm_d, description.Value("comm_d"));
   CUZK_ASSIGN_OR_RETURN(facts.seed, description.Value("seed"));
   CUZK_ASSIGN_OR_RETURN(Bytes32 ticket, description.Value("ticket"));
-  facts.replica_id =
-      ReplicaId({request.miner_id, request.sector_number, ticket, facts.comm_d, PorepId(proof->number)});
+  facts.replica_id = ReplicaId({request.miner_id, request.sector_number, ticket, facts.comm_d, PorepId(proof->number)});
   Verification verification{proof, {}};
   Graph graph(*proof);
   for (uint32_t k = 0; k < proof->partitions(); ++k) {
@@ -177,7 +175,8 @@ StatusOr<Verification> VerifyPost(const Description& description, const VanillaR
   std::vector<PostPublicSector> sectors;
   for (element entry : list) {
     object sector;
-    if (entry.get(sector) != simdjson::SUCCESS) return absl::InvalidArgumentError("request.json: 'sectors' are objects");
+    if (entry.get(sector) != simdjson::SUCCESS)
+      return absl::InvalidArgumentError("request.json: 'sectors' are objects");
     PostPublicSector facts_of_sector{};
     CUZK_ASSIGN_OR_RETURN(facts_of_sector.id, Description::NumberOf(sector, "sector_number"));
     CUZK_ASSIGN_OR_RETURN(Bytes32 comm_r, Description::ValueOf(sector, "comm_r"));
@@ -218,9 +217,8 @@ StatusOr<DirectoryRequest> ReadRequestDirectory(const std::filesystem::path& dir
     CUZK_ASSIGN_OR_RETURN(request.vanilla_proofs, ReadItems(description, directory));
   }
   if (description.kind().kind == Kind::kSnap) {
-    const std::pair<std::string_view, std::string*> fields[] = {{"comm_r_old", &request.comm_r_old},
-                                                                {"comm_r_new", &request.comm_r_new},
-                                                                {"comm_d_new", &request.comm_d_new}};
+    const std::pair<std::string_view, std::string*> fields[] = {
+        {"comm_r_old", &request.comm_r_old}, {"comm_r_new", &request.comm_r_new}, {"comm_d_new", &request.comm_d_new}};
     for (auto [key, field] : fields) {
       CUZK_ASSIGN_OR_RETURN(Bytes32 value, description.Value(key));
       *field = AsString(value);
@@ -236,8 +234,8 @@ StatusOr<Verification> ReadVerification(const std::filesystem::path& directory) 
   CUZK_RETURN_IF_ERROR(ReadCommon(description, request));
   const RegisteredProof* proof = FindRegisteredProof(description.kind().kind, request.registered_proof);
   if (proof == nullptr) {
-    return absl::InvalidArgumentError(
-        StrCat("request.json: registered_proof ", request.registered_proof, " is not one of ", description.kind().name));
+    return absl::InvalidArgumentError(StrCat("request.json: registered_proof ", request.registered_proof,
+                                             " is not one of ", description.kind().name));
   }
   if (proof->kind == Kind::kPorep) return VerifyPorep(description, request, proof);
   if (proof->kind == Kind::kSnap) return VerifySnap(description, proof);

@@ -14,9 +14,9 @@ Status Wrong(std::string_view what) { return absl::InvalidArgumentError({what.da
 /// What is compared in each challenge of a partition.
 struct Shared {
   Fr root_old, root_new, comm_d_new;
-  size_t first_apex_level;               // of a data path: below are the levels the circuit hashes
-  std::vector<std::vector<Fr>> apex;     // rows of the apex leaves' tree, leaves first, without its root
-  std::vector<Fr> partition_siblings;    // of data paths, above the apex root
+  size_t first_apex_level;             // of a data path: below are the levels the circuit hashes
+  std::vector<std::vector<Fr>> apex;   // rows of the apex leaves' tree, leaves first, without its root
+  std::vector<Fr> partition_siblings;  // of data paths, above the apex root
 };
 
 Status CheckDataPath(const MerkleProof& proof, const Shared& shared) {

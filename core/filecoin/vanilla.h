@@ -22,9 +22,9 @@ struct MerkleProof {
 };
 
 struct ColumnProof {
-  uint64_t index = 0;      // the node
-  std::vector<Fr> rows;    // a label per layer, layer 1 first
-  MerkleProof inclusion;   // in tree C; its leaf is the column's hash
+  uint64_t index = 0;     // the node
+  std::vector<Fr> rows;   // a label per layer, layer 1 first
+  MerkleProof inclusion;  // in tree C; its leaf is the column's hash
 };
 
 /// A labeling or encoding proof.
@@ -36,10 +36,10 @@ struct LabelProof {
 
 struct PorepChallengeProof {
   MerkleProof comm_d, comm_r_last;
-  ColumnProof column;                                     // of the challenged node
+  ColumnProof column;  // of the challenged node
   std::array<ColumnProof, kDrgParents> drg_parents;
   std::array<ColumnProof, kExpanderParents> expander_parents;
-  std::vector<LabelProof> labeling;                       // one a layer
+  std::vector<LabelProof> labeling;  // one a layer
   LabelProof encoding;
 };
 

@@ -1,5 +1,5 @@
-// From request bytes to partitions, on one thread: what parsing costs before any witness is written. Requests are made on
-// the spot, at production size; each run must give as many partitions as the proof has.
+// From request bytes to partitions, on one thread: what parsing costs before any witness is written. Requests are made
+// on the spot, at production size; each run must give as many partitions as the proof has.
 
 #include <benchmark/benchmark.h>
 

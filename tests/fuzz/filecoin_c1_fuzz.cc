@@ -1,5 +1,5 @@
-// The C1 reader: whatever the bytes, it answers; and it answers the same whether the text is in memory or arrives through
-// base64 and a window.
+// The C1 reader: whatever the bytes, it answers; and it answers the same whether the text is in memory or arrives
+// through base64 and a window.
 
 #include "core/base/check.h"
 #include "core/filecoin/base64.h"
@@ -25,8 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto wrapped = cuzk::filecoin::ReadC1(text);
   if (wrapped.ok()) CheckRoundTrip(wrapped->vanilla);
   auto whole = cuzk::filecoin::ReadCommitOutput(text);
-  auto streamed = cuzk::filecoin::ReadC1(cuzk::StrCat("{\"SectorNum\":1,\"Phase1Out\":\"",
-                                                      cuzk::filecoin::EncodeBase64(text), "\",\"SectorSize\":0}"));
+  auto streamed = cuzk::filecoin::ReadC1(
+      cuzk::StrCat("{\"SectorNum\":1,\"Phase1Out\":\"", cuzk::filecoin::EncodeBase64(text), "\",\"SectorSize\":0}"));
   CUZK_CHECK(whole.ok() == streamed.ok());
   CUZK_CHECK(whole.status().message() == streamed.status().message());
   if (whole.ok()) CheckRoundTrip(*whole);

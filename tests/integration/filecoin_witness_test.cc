@@ -29,7 +29,7 @@ using Fill = std::function<void(uint64_t begin, std::span<Fr> out)>;
 
 /// Where a vector first differs from what was recorded.
 struct Difference {
-  std::string text;     // empty: none
+  std::string text;      // empty: none
   uint64_t element = 0;  // first of the first chunk that differs
 };
 
@@ -72,8 +72,8 @@ class WitnessTest : public ::testing::Test {
     circuit::CircuitSpec spec = SpecOf(*parsed.proof->circuit);
     auto lease = memory::Lease::Standalone(allocator_, r1cs::LeaseLayout::For(*shape_, layout).bytes);
     ASSERT_TRUE(lease.ok()) << lease.status();
-    auto witness = circuit::WriteWitness(spec, shape_, layout, parsed.partitions.at(partition).inputs,
-                                         *std::move(lease), pool_);
+    auto witness =
+        circuit::WriteWitness(spec, shape_, layout, parsed.partitions.at(partition).inputs, *std::move(lease), pool_);
     ASSERT_TRUE(witness.ok()) << witness.status();
     const std::vector<Fr>& inputs = parsed.partitions[partition].public_inputs;
     EXPECT_TRUE(std::ranges::equal(witness->inputs().subspan(1), inputs));
@@ -90,7 +90,8 @@ class WitnessTest : public ::testing::Test {
       Difference found = Compare(recorded[name], chunk, shape_->counts.rows_with_inputs(), fill, pool_);
       if (found.text.empty()) continue;
       auto row = circuit::NameOfRow(spec, found.element);
-      ADD_FAILURE() << name << ": " << found.text << ", which begins in " << (row.ok() ? *row : row.status().ToString());
+      ADD_FAILURE() << name << ": " << found.text << ", which begins in "
+                    << (row.ok() ? *row : row.status().ToString());
     }
     ExpectDensity(recorded, "a_aux_density", shape_->a_aux);
     ExpectDensity(recorded, "b_aux_density", shape_->b_aux);

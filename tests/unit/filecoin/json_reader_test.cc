@@ -164,8 +164,8 @@ TEST(Base64, DecodesWhatItEncodes) {
 }
 
 TEST(Base64, RefusesWhatIsNotStrict) {
-  for (std::string_view bad : {"Zg=", "Zg", "Z", "Zm9vYg==Zm9v", "Zm9v\nYg==", "Zm9vYg-_", "Zg==\n", "====", "Z===",
-                               "=Zg=", "Zm9v Yg=", "Zm9\x80", "Z=g="}) {
+  for (std::string_view bad : {"Zg=", "Zg", "Z", "Zm9vYg==Zm9v", "Zm9v\nYg==", "Zm9vYg-_", "Zg==\n",
+                               "====", "Z===", "=Zg=", "Zm9v Yg=", "Zm9\x80", "Z=g="}) {
     EXPECT_EQ(Decode(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
   }
   EXPECT_NE(Message(Decode("Zh==").status()).find("bits set"), std::string::npos);

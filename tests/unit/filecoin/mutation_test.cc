@@ -1,5 +1,6 @@
-// Every field of every message, cut, flipped, duplicated, replaced and left out, thousands of cases: each is an error
-// that names a place, or changes nothing that is proved.
+// Every field of every message, cut, flipped, duplicated, replaced and left out, thousands of cases. Each is refused,
+// the values included that no circuit sees because they repeat others; only the wrapper of a C1 has numbers that are
+// nobody's.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +20,8 @@ struct Piece {
 };
 
 /// The message without, with more, or with another piece.
-std::vector<std::string> Changed(const std::string& text, Piece piece, Piece other, const std::vector<std::string>& odd) {
+std::vector<std::string> Changed(const std::string& text, Piece piece, Piece other,
+                                 const std::vector<std::string>& odd) {
   std::string before = text.substr(0, piece.begin), value = text.substr(piece.begin, piece.end - piece.begin),
               after = text.substr(piece.end);
   std::vector<std::string> all = {before, StrCat(before, after), StrCat(before, value, value, after),
@@ -33,21 +35,13 @@ std::vector<std::string> Changed(const std::string& text, Piece piece, Piece oth
   return all;
 }
 
-struct Tally {
-  size_t cases = 0, harmless = 0;
-};
-
-/// Runs one changed request: an InvalidArgument with text, or the same partitions as the original.
-void ExpectRefusedOrSame(const VanillaRequest& changed, const ParsedRequest& original, Tally& tally) {
-  ++tally.cases;
-  auto parsed = ParseAndCheck(changed);
-  if (!parsed.ok()) {
-    EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument) << parsed.status();
-    EXPECT_FALSE(parsed.status().message().empty());
-    return;
-  }
-  ++tally.harmless;
-  EXPECT_TRUE(testing_support::SamePartitions(*parsed, original));
+/// A changed message must be refused with a text. Returns 1 for a case that was run, 0 if nothing changed.
+size_t ExpectRefused(const VanillaRequest& changed, std::string_view text, std::string_view original) {
+  if (text == original) return 0;
+  Status status = ParseAndCheck(changed).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_FALSE(status.message().empty());
+  return 1;
 }
 
 /// The places of all values and containers of a JSON text, and of all members of objects.
@@ -102,58 +96,57 @@ std::string InnerOf(const VanillaRequest& request) {
 
 TEST(Mutations, C1) {
   VanillaRequest request = Recorded("porep/2KiB-v1_1-1000-84").request;
-  auto original = ParseAndCheck(request);
-  ASSERT_TRUE(original.ok()) << original.status();
+  ASSERT_TRUE(ParseAndCheck(request).ok());
   std::string inner = InnerOf(request);
   JsonPieces found(inner);
-  const std::vector<std::string> odd = {"null", "256",   "-1", "3.0", "[]", "{}",
-                                        "\"x\"", "99999999999999999999", "",   "0,0"};
-  Tally tally;
+  const std::vector<std::string> odd = {"null", "256", "-1", "3.0", "[]", "{}", "\"x\"", "99999999999999999999",
+                                        "",     "0,0"};
   const std::vector<Piece>& pieces = found.pieces();
-  // A prime stride, which meets every kind of field many times over.
-  for (size_t i = 0; i < pieces.size(); i += 149) {
-    for (const std::string& changed : Changed(inner, pieces[i], pieces[(i + 33) % pieces.size()], odd)) {
+  size_t cases = 0;
+  auto change = [&](size_t i, size_t other) {
+    for (const std::string& changed : Changed(inner, pieces[i], pieces[other], odd)) {
       request.vanilla_proof = Wrapped(changed);
-      ExpectRefusedOrSame(request, *original, tally);
+      cases += ExpectRefused(request, changed, inner);
     }
-  }
-  // The last pieces are the members of the outermost object.
-  for (size_t i = pieces.size() - 8; i < pieces.size(); ++i) {
-    for (const std::string& changed : Changed(inner, pieces[i], pieces[i - 33], odd)) {
-      request.vanilla_proof = Wrapped(changed);
-      ExpectRefusedOrSame(request, *original, tally);
-    }
-  }
-  EXPECT_GT(tally.cases, 3000u);
-  EXPECT_LT(tally.harmless, tally.cases / 20);
+  };
+  // A prime stride, which meets every kind of field many times over; then the members of the outermost object.
+  for (size_t i = 0; i < pieces.size(); i += 149) change(i, (i + 33) % pieces.size());
+  for (size_t i = pieces.size() - 8; i < pieces.size(); ++i) change(i, i - 33);
+  EXPECT_GT(cases, 3000u);
 }
 
 TEST(Mutations, C1Wrapper) {
   VanillaRequest request = Recorded("porep/2KiB-v1_1-1000-84").request;
   auto original = ParseAndCheck(request);
+  ASSERT_TRUE(original.ok());
   const std::string text = request.vanilla_proof;
-  Tally tally;
   JsonPieces found(text);
   for (Piece piece : found.pieces()) {
     for (const std::string& changed : Changed(text, piece, {1, 15}, {"null", "-1", "1.5", "{}", "\"\"", ""})) {
       request.vanilla_proof = changed;
-      ExpectRefusedOrSame(request, *original, tally);
+      auto parsed = ParseAndCheck(request);
+      if (parsed.ok()) {
+        EXPECT_TRUE(testing_support::SamePartitions(*parsed, *original));
+      } else {
+        EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument) << parsed.status();
+      }
     }
   }
-  for (std::string_view ending : {std::string_view(" "), std::string_view("\n"), std::string_view("x"),
-                                  std::string_view("{}"), std::string_view("\0", 1)}) {
+  for (std::string_view ending : {std::string_view("x"), std::string_view("{}"), std::string_view("\0", 1)}) {
     request.vanilla_proof = StrCat(text, ending);
-    ExpectRefusedOrSame(request, *original, tally);
+    ExpectRefused(request, request.vanilla_proof, text);
   }
   for (size_t cut = 0; cut < text.size(); cut += 1999) {
     request.vanilla_proof = text.substr(0, cut);
-    EXPECT_FALSE(ParseAndCheck(request).ok()) << cut;
+    ExpectRefused(request, request.vanilla_proof, text);
   }
-  // JSON may escape what it likes.
+  // JSON may escape what it likes, and end in space.
   std::string escaped = text;
   escaped.replace(escaped.find("\"eyJ"), 4, "\"\\u0065yJ");
-  request.vanilla_proof = escaped;
-  EXPECT_TRUE(ParseAndCheck(request).ok());
+  for (const std::string& same : {escaped, StrCat(text, " \n")}) {
+    request.vanilla_proof = same;
+    EXPECT_TRUE(ParseAndCheck(request).ok());
+  }
 }
 
 /// The fields of bincode messages, in order.
@@ -207,17 +200,17 @@ void ChangeItems(std::string_view name, size_t item, size_t stride, size_t least
   BincodePieces found(*original->proof->circuit);
   const std::vector<Piece>& pieces = found.pieces();
   ASSERT_EQ(pieces.back().end, bytes.size());
-  Tally tally;
+  size_t cases = 0;
   for (size_t i = 0; i < pieces.size(); i += stride) {
     size_t size = pieces[i].end - pieces[i].begin;
-    std::vector<std::string> odd = {std::string(size, '\0'), std::string(size, '\xff'), std::string(size + 1, '\1'), ""};
+    std::vector<std::string> odd = {std::string(size, '\0'), std::string(size, '\xff'), std::string(size + 1, '\1'),
+                                    ""};
     for (const std::string& changed : Changed(bytes, pieces[i], pieces[(i + 11) % pieces.size()], odd)) {
       request.vanilla_proofs[item] = changed;
-      ExpectRefusedOrSame(request, *original, tally);
+      cases += ExpectRefused(request, changed, bytes);
     }
   }
-  EXPECT_GE(tally.cases, least_cases);
-  EXPECT_LT(tally.harmless, tally.cases / 10);
+  EXPECT_GE(cases, least_cases);
 }
 
 TEST(Mutations, WindowItem) {

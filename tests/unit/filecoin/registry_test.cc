@@ -121,10 +121,10 @@ TEST(Registry, EveryRegisteredNumberHasItsNameAndCircuit) {
 
 TEST(Registry, MessageLengths) {
   const std::map<std::string, uint64_t> kBytes = {
-      {"wpost-2k", 5680},    {"wpost-8m", 15280},    {"wpost-512m", 20080},    {"wpost-32g", 24960},
-      {"wpost-64g", 25520},  {"winning-2k", 36816},  {"winning-8m", 100176},   {"winning-512m", 131856},
-      {"winning-32g", 164064}, {"winning-64g", 167760}, {"snap-2k", 15064},    {"snap-8m", 43864},
-      {"snap-512m", 453064}, {"snap-32g", 561768},   {"snap-64g", 575528},     {"porep-32g", 0}};
+      {"wpost-2k", 5680},      {"wpost-8m", 15280},     {"wpost-512m", 20080},  {"wpost-32g", 24960},
+      {"wpost-64g", 25520},    {"winning-2k", 36816},   {"winning-8m", 100176}, {"winning-512m", 131856},
+      {"winning-32g", 164064}, {"winning-64g", 167760}, {"snap-2k", 15064},     {"snap-8m", 43864},
+      {"snap-512m", 453064},   {"snap-32g", 561768},    {"snap-64g", 575528},   {"porep-32g", 0}};
   for (const auto& [id, bytes] : kBytes) EXPECT_EQ(FindCircuit(id)->vanilla_bytes, bytes) << id;
   EXPECT_EQ(FindRegisteredProof(Kind::kPorep, 8)->partitions() * kProofBytes, 1920u);
   EXPECT_EQ(FindRegisteredProof(Kind::kPorep, 18)->partitions(), 126u);
@@ -133,8 +133,8 @@ TEST(Registry, MessageLengths) {
 }
 
 TEST(Registry, PublicInputs) {
-  const std::map<std::string, uint32_t> kInputs = {{"porep-32g", 327}, {"porep-2k", 39},      {"wpost-32g", 25839},
-                                                   {"wpost-64g", 25300}, {"wpost-8m", 22},    {"winning-2k", 132},
+  const std::map<std::string, uint32_t> kInputs = {{"porep-32g", 327},   {"porep-2k", 39}, {"wpost-32g", 25839},
+                                                   {"wpost-64g", 25300}, {"wpost-8m", 22}, {"winning-2k", 132},
                                                    {"snap-32g", 4}};
   for (const auto& [id, inputs] : kInputs) EXPECT_EQ(FindCircuit(id)->public_inputs, inputs) << id;
 }

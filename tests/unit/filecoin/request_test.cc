@@ -43,7 +43,12 @@ TEST(CheckRequest, PassesWhatCurioSends) {
 TEST(CheckRequest, Kinds) {
   ExpectInvalid(After(Window(), [](auto& r) { r.kind = 0; }), "invalid proof_kind: 0");
   ExpectInvalid(After(Window(), [](auto& r) { r.kind = 5; }), "invalid proof_kind: 5");
-  ExpectInvalid(After(Window(), [](auto& r) { r.kind = 1; r.registered_proof = 5; }), "no vanilla_proof");
+  ExpectInvalid(After(Window(),
+                      [](auto& r) {
+                        r.kind = 1;
+                        r.registered_proof = 5;
+                      }),
+                "no vanilla_proof");
 }
 
 TEST(CheckRequest, NumbersOfTheWrongFamily) {
@@ -56,7 +61,8 @@ TEST(CheckRequest, NumbersOfTheWrongFamily) {
                                                          : StatusCode::kInvalidArgument)
         << number;
   }
-  ExpectInvalid(After(Window(), [](auto& r) { r.registered_proof = 3; }), "registered_proof 3 is not one of window-post");
+  ExpectInvalid(After(Window(), [](auto& r) { r.registered_proof = 3; }),
+                "registered_proof 3 is not one of window-post");
   ExpectInvalid(After(Snap(), [](auto& r) { r.registered_proof = 5; }), "registered_proof 5 is not one of snap-update");
 }
 
