@@ -56,6 +56,20 @@ struct Words32 {
   }
 };
 
+/// r in constant memory: with immediate operands ptxas splits each multiply-add of a reduction row in two.
+static __constant__ Words<8> kFrModulus = Split<8>(algebra::FrParams::kModulus);
+
+/// What rows multiply by.
+template <class Params, int N>
+CUZK_DEVICE void Multiplicand(uint32_t (&p)[N]) {
+  if constexpr (Words32<Params>::kLowWordsOneAndMax) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) p[i] = kFrModulus.v[i];
+  } else {
+    Words32<Params>::Modulus(p);
+  }
+}
+
 /// One row of the product: with e and o one word apart (o is the higher), o's words shifted down by two since the last
 /// row, adds a times b.
 template <int N>
@@ -104,7 +118,7 @@ CUZK_DEVICE void ReductionRow(uint32_t (&e)[N], uint32_t (&o)[N], const uint32_t
 template <class Params, int N>
 CUZK_DEVICE void MontMulLazy(const uint32_t (&a)[N], const uint32_t (&b)[N], uint32_t (&r)[N]) {
   uint32_t p[N], x[N], y[N];
-  Words32<Params>::Modulus(p);
+  Multiplicand<Params>(p);
 #pragma unroll
   for (int j = 0; j < N; j += 2) {
     MulWide(x[j], x[j + 1], a[j], b[0]);

@@ -11,7 +11,8 @@
 //   inversion each block multiplies its threads' products in a tree; one block inverts the blocks' products
 //   memory    sums and prefixes in 16-byte planes (coalesced); points gathered whole, 96 bytes; per addition 435 bytes read,
 //             142 written in G1
-//   shared    operands of a thread's next addition, 288 bytes in G1, come by cp.async while it computes: 36 KB a block
+//   shared    operands of a thread's next addition, 288 bytes in G1, come by cp.async while it computes, and its running
+//             products, 96 bytes, are kept there: 48 KB a block
 //   registers 128 in G1: 4 blocks of 128 threads an SM; 255 in G2: 2 blocks
 
 #include "gpu/field/inverse.cuh"
@@ -123,14 +124,14 @@ CUZK_DEVICE F DescendTree(const Rounds<F>& s, F* shared) {
 template <class F>
 struct Slots {
   static constexpr int kPlanes = sizeof(F) / 16;
-  enum Operand { kSumX, kSumY, kPointX, kPointY, kPrefix, kFollowingX, kOperands };
+  /// The last two are the thread's running products, which have no room in registers.
+  enum Operand { kSumX, kSumY, kPointX, kPointY, kPrefix, kFollowingX, kInverse, kProduct, kOperands };
   static constexpr size_t kBytes = static_cast<size_t>(kOperands) * kPlanes * kRoundThreads * 16;
   uint4* words;
 
   CUZK_DEVICE uint4* At(int operand, int plane) const { return words + (operand * kPlanes + plane) * kRoundThreads + threadIdx.x; }
   static CUZK_DEVICE void Copy(uint4* to, const uint4* from) {
-    // .ca: the halves of a sector come in two requests, and the first-level cache joins them.
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
   }
   CUZK_DEVICE void FetchPlanes(int operand, const AffineSums<F>& from, int coordinate, uint32_t place) const {
 #pragma unroll
@@ -142,6 +143,11 @@ struct Slots {
 #pragma unroll
     for (int i = 0; i < kPlanes; ++i) Copy(At(operand, i), reinterpret_cast<const uint4*>(from) + i);
   }
+  CUZK_DEVICE void Write(int operand, const F& value) const {
+    const uint4* from = reinterpret_cast<const uint4*>(&value);
+#pragma unroll
+    for (int i = 0; i < kPlanes; ++i) *At(operand, i) = from[i];
+  }
   CUZK_DEVICE F Read(int operand) const {
     F r;
     uint4* to = reinterpret_cast<uint4*>(&r);
@@ -151,19 +157,19 @@ struct Slots {
   }
 };
 
-/// Everything of the addition to item q with entries (now, following); `following` is used while q < next.
+/// What addition to item q needs at its start; `entry` is its point. One group of copies.
 template <class F>
-CUZK_DEVICE void FetchAddition(const Rounds<F>& s, const Slots<F>& slots, uint32_t q, uint32_t now, uint32_t following,
-                               uint32_t next) {
+CUZK_DEVICE void FetchOperands(const Rounds<F>& s, const Slots<F>& slots, uint32_t q, uint32_t entry) {
+  const Affine<F>* point = s.points + (entry & ~kNegative);
+  slots.FetchElement(Slots<F>::kPointX, &point->x);
+  slots.FetchElement(Slots<F>::kPointY, &point->y);
   slots.FetchPlanes(Slots<F>::kSumX, s.sums, 0, q);
   slots.FetchPlanes(Slots<F>::kSumY, s.sums, 1, q);
   slots.FetchPlanes(Slots<F>::kPrefix, s.prefix, 0, q);
-  const Affine<F>* point = s.points + (now & ~kNegative);
-  slots.FetchElement(Slots<F>::kPointX, &point->x);
-  slots.FetchElement(Slots<F>::kPointY, &point->y);
-  if (q < next) slots.FetchElement(Slots<F>::kFollowingX, &s.points[following & ~kNegative].x);
-  asm volatile("cp.async.commit_group;" ::: "memory");
 }
+CUZK_DEVICE void EndGroup() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// All groups but the last one have arrived.
+CUZK_DEVICE void AwaitAllButLast() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
 
 /// Round 0: sums become the first points, and the first denominators are built.
 template <class F>
@@ -196,14 +202,18 @@ __global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 4 : 2) RoundK
   if (live == 0) return;
   uint32_t t = blockIdx.x * kRoundThreads + threadIdx.x, threads = gridDim.x * kRoundThreads;
   uint32_t count = live > t ? (live - 1 - t) / threads + 1 : 0;
-  F inverse = DescendTree(s, reinterpret_cast<F*>(shared));
-  F product = F::One();
   Slots<F> slots{shared};
+  {
+    F inverse = DescendTree(s, reinterpret_cast<F*>(shared));
+    slots.Write(Slots<F>::kInverse, inverse);
+    slots.Write(Slots<F>::kProduct, F::One());
+  }
   auto item = [&](uint32_t k) {
     k = min(k, count - 1);
     return t + (round % 2 == 0 ? k : count - 1 - k) * threads;
   };
-  // Loads run ahead: entries of the next item, and the place of the entries of the one after.
+  // Loads run ahead: operands of the next addition by copies in two groups an item, the operands and the x of the point
+  // that follows; the entries of the next item and the place of those of the one after it in registers.
   uint32_t q = 0, now = 0, following = 0, next_now = 0, next_following = 0, place = 0;
   if (count > 0) {
     q = item(0);
@@ -213,50 +223,67 @@ __global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 4 : 2) RoundK
     following = __ldg(s.entries + at + 1);
     next_now = __ldg(s.entries + next_at);
     next_following = __ldg(s.entries + next_at + 1);
-    FetchAddition(s, slots, q, now, following, next);
+    FetchOperands(s, slots, q, now);
+    EndGroup();
+    if (q < next) slots.FetchElement(Slots<F>::kFollowingX, &s.points[following & ~kNegative].x);
+    EndGroup();
   }
 #pragma unroll 1
   for (uint32_t k = 0; k < count; ++k) {
-    asm volatile("cp.async.wait_all;" ::: "memory");
-    F ax = slots.Read(Slots<F>::kSumX), px = slots.Read(Slots<F>::kPointX);
+    AwaitAllButLast();
+    F ax = slots.Read(Slots<F>::kSumX), px = slots.Read(Slots<F>::kPointX), ay = slots.Read(Slots<F>::kSumY);
     F d = px - ax;
     bool special = MaybeZero(d) || MaybeZero(ax) || MaybeZero(px);
     Affine<F> sum;
+    F slope, both_x;
     if (special) {
-      Affine<F> a{ax, slots.Read(Slots<F>::kSumY)}, p = LoadEntry(s.points, now);
-      d = SpecialDenominator<F>(a, p);
-      F i = inverse * slots.Read(Slots<F>::kPrefix);
-      sum = SpecialSum<F>(a, p, i);
+      Affine<F> p = LoadEntry(s.points, now);
+      d = SpecialDenominator<F>({ax, ay}, p);
+      F inverse = slots.Read(Slots<F>::kInverse);
+      sum = SpecialSum<F>({ax, ay}, p, inverse * slots.Read(Slots<F>::kPrefix));
+      slots.Write(Slots<F>::kInverse, inverse * d);
     } else {
-      F py = slots.Read(Slots<F>::kPointY);
-      if (now & kNegative) py = -py;
-      F slope = (py - slots.Read(Slots<F>::kSumY)) * (inverse * slots.Read(Slots<F>::kPrefix));
-      sum.x = slope.Square() - ax - px;
-      sum.y = slope * (ax - sum.x) - slots.Read(Slots<F>::kSumY);
+      F before = slots.Read(Slots<F>::kInverse);
+      slots.Write(Slots<F>::kInverse, before * d);
+      slope = before * slots.Read(Slots<F>::kPrefix);
+      both_x = ax + px;
+      d = slots.Read(Slots<F>::kPointY);
+      if (now & kNegative) d = -d;
+      d = d - ay;
     }
-    inverse = inverse * d;
-    bool goes_on = q < next;
-    F following_x;
-    if (goes_on) following_x = slots.Read(Slots<F>::kFollowingX);
     uint32_t done = q, entry = following;
     q = item(k + 1);
     now = next_now;
     following = next_following;
-    if (k + 1 < count) FetchAddition(s, slots, q, now, following, next);
+    if (k + 1 < count) FetchOperands(s, slots, q, now);
+    EndGroup();
     next_now = __ldg(s.entries + place);
     next_following = __ldg(s.entries + place + 1);
     place = __ldg(s.begin + item(k + 3)) + round;
+    if (!special) {
+      slope = d * slope;
+      sum.x = slope.Square() - both_x;
+      sum.y = slope * (ax - sum.x) - ay;
+    }
     s.sums.StorePoint(done, sum);
+    AwaitAllButLast();
+    F e;
+    bool goes_on = done < next;
     if (goes_on) {
-      F e = following_x - sum.x;
-      if (MaybeZero(e) || MaybeZero(sum.x) || MaybeZero(following_x)) {
-        e = SpecialDenominator<F>(sum, LoadEntry(s.points, entry));
-      }
+      F x = slots.Read(Slots<F>::kFollowingX);
+      e = x - sum.x;
+      if (MaybeZero(e) || MaybeZero(sum.x) || MaybeZero(x)) e = SpecialDenominator<F>(sum, LoadEntry(s.points, entry));
+    }
+    if (k + 1 < count && q < next) slots.FetchElement(Slots<F>::kFollowingX, &s.points[following & ~kNegative].x);
+    EndGroup();
+    if (goes_on) {
+      F product = slots.Read(Slots<F>::kProduct);
       s.prefix.StoreCoordinate(0, done, product);
-      product = product * e;
+      slots.Write(Slots<F>::kProduct, product * e);
     }
   }
   if (next > 0) {
+    F product = slots.Read(Slots<F>::kProduct);
     __syncthreads();
     ClimbTree(s, reinterpret_cast<F*>(shared), product);
   }
