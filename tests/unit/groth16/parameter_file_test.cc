@@ -183,6 +183,40 @@ TEST_F(ParameterFileTest, StopAndProgress) {
   EXPECT_TRUE(absl::IsCancelled(CheckPoints(*file, pool_, {.stop = stop.get_token()})));
 }
 
+// Longer than what is decoded between two looks at the stop token: indices count through, and the lowest bad one is
+// named.
+TEST_F(ParameterFileTest, LongSectionsAreDecodedInPieces) {
+  constexpr uint32_t kPoints = 150000;
+  const auto g1 = algebra::WriteG1Uncompressed(algebra::G1Generator());
+  const auto g2 = algebra::WriteG2Uncompressed(algebra::G2Generator());
+  auto file = ParameterFile::Open(dir_ / "good.params").value();
+  const std::vector<uint8_t> key = file->verifying_key().ToBytes();
+  std::string bytes(key.begin(), key.end());
+  for (Query query : kAllQueries) {
+    const uint32_t count = query == Query::kL ? kPoints : 1;
+    uint8_t encoded[4];
+    StoreBe(encoded, count);
+    bytes.append(encoded, encoded + 4);
+    for (uint32_t i = 0; i < count; ++i) {
+      query == Query::kBG2 ? bytes.append(g2.begin(), g2.end()) : bytes.append(g1.begin(), g1.end());
+    }
+  }
+  const auto path = dir_ / "long.params";
+  auto decode = [&](std::string_view changed) {
+    std::ofstream(path, std::ios::binary) << changed;
+    std::vector<G1Affine> points(kPoints);
+    Status status = DecodeG1(*ParameterFile::Open(path).value(), Query::kL, 0, points, pool_, {});
+    EXPECT_TRUE(!status.ok() || std::count(points.begin(), points.end(), algebra::G1Generator()) == kPoints);
+    return std::string(status.message());
+  };
+  EXPECT_EQ(decode(bytes), "");
+  const size_t l = key.size() + 4 + kG1Bytes + 4;
+  bytes[l + 149999 * kG1Bytes + 95] ^= 1;
+  EXPECT_THAT(decode(bytes), HasSubstr("section l: point 149999: point is not on the curve"));
+  bytes[l + 140000 * kG1Bytes + 95] ^= 1;
+  EXPECT_THAT(decode(bytes), HasSubstr("section l: point 140000: "));
+}
+
 // The recorded file of the reference library, whole.
 TEST_F(ParameterFileTest, RecordedWindowFile) {
   auto fixtures = testing_support::Fixtures();
@@ -193,7 +227,8 @@ TEST_F(ParameterFileTest, RecordedWindowFile) {
   expected.ic = 23;
   expected.points = {32767, 22128, 16793, 16029, 16029};
   EXPECT_EQ((*file)->counts(), expected);
-  EXPECT_TRUE(CheckPoints(**file, pool_, {.policy = PointPolicy::kSubgroup}).ok());
+  const algebra::Arithmetic arithmetic = algebra::BestArithmetic();
+  EXPECT_TRUE(CheckPoints(**file, pool_, {.policy = PointPolicy::kSubgroup, .arithmetic = arithmetic}).ok());
   EXPECT_EQ(ToHex((*file)->verifying_key().ToBytes()),
             ToHex(AsBytes(ReadFile(testing_support::Vectors() / "groth16/window-2KiB.vk").value())));
 }
