@@ -65,7 +65,20 @@ void ProgressView::Draw(double fraction, const std::string& text) {
   drawn_ = true;
 }
 
-void ProgressView::Show(const cuzkd::v1::JobProgress& progress) {
+std::optional<double> Extrapolation::SecondsLeft(double fraction, TimePoint now) {
+  constexpr double kEnough = 0.05;
+  if (!begin_) {
+    begin_ = now;
+    first_ = fraction;
+  }
+  double seen = fraction - first_;
+  if (seen < kEnough) return std::nullopt;
+  return std::chrono::duration<double>(now - *begin_).count() / seen * (1 - fraction);
+}
+
+void ProgressView::Show(cuzkd::v1::JobProgress progress) {
+  std::optional<double> left = extrapolation_.SecondsLeft(progress.fraction(), std::chrono::steady_clock::now());
+  if (progress.seconds_left() < 0 && left) progress.set_seconds_left(*left);
   if (json_) {
     std::printf("%s\n", ProgressJson(progress).c_str());
     std::fflush(stdout);

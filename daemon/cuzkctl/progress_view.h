@@ -1,12 +1,26 @@
 #pragma once
 // Progress of a job on a terminal, in a log, or as JSON lines.
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "core/base/progress.h"
 #include "cuzkd/v1/operator.pb.h"
 
 namespace cuzk::daemon {
+
+/// A guess of what is left where the daemon has none yet: that the rest goes as what was seen did.
+class Extrapolation {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  /// Nothing before a twentieth of the way was seen.
+  std::optional<double> SecondsLeft(double fraction, TimePoint now);
+
+ private:
+  std::optional<TimePoint> begin_;
+  double first_ = 0;
+};
 
 /// As one JSON object on one line.
 std::string ProgressJson(const cuzkd::v1::JobProgress& progress);
@@ -21,7 +35,7 @@ class ProgressView {
   /// Leaves the bar's line.
   ~ProgressView();
 
-  void Show(const cuzkd::v1::JobProgress& progress);
+  void Show(cuzkd::v1::JobProgress progress);
   /// Of work in this process.
   void Show(const std::string& what, double fraction);
   /// Leaves the bar's line, so that something else can be printed.
@@ -30,6 +44,7 @@ class ProgressView {
  private:
   void Draw(double fraction, const std::string& text);
   const bool json_, terminal_;
+  Extrapolation extrapolation_;
   bool drawn_ = false;
   std::string last_step_;
 };

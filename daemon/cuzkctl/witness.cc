@@ -1,14 +1,14 @@
 // witness: digests of a partition's witness, to compare with other implementations.
 
-#include <algorithm>
+#include <span>
 
 #include "core/base/hash.h"
 #include "core/base/thread_pool.h"
-#include "core/circuit/circuit.h"
+#include "core/circuit/witness_stream.h"
 #include "core/filecoin/partition.h"
 #include "core/filecoin/request_directory.h"
-#include "core/memory/host_allocator.h"
 #include "daemon/cuzkctl/command.h"
+#include "daemon/cuzkctl/progress_view.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -31,53 +31,26 @@ std::string List(const std::vector<std::string>& items, std::string_view indent)
   return StrCat(out, items.empty() ? "]" : StrCat("\n", indent, "]"));
 }
 
-// Digests of `length` elements that `expand(begin, out)` yields.
-template <class Expand>
-std::string VectorDigest(uint64_t length, const Expand& expand) {
-  Hasher whole(HashKind::kBlake2s256);
+std::string Object(const circuit::VectorDigest& digest) {
   std::vector<std::string> chunks;
-  std::vector<Fr> elements;
-  std::vector<uint8_t> bytes;
-  for (uint64_t begin = 0; begin < length; begin += kChunk) {
-    elements.resize(std::min(kChunk, length - begin));
-    expand(begin, std::span<Fr>(elements));
-    bytes.resize(elements.size() * Fr::kBytes);
-    for (size_t i = 0; i < elements.size(); ++i) {
-      Fr::Bytes le = elements[i].ToBytesLe();
-      std::copy(le.begin(), le.end(), bytes.begin() + static_cast<std::ptrdiff_t>(i * Fr::kBytes));
-    }
-    whole.Update(bytes);
-    chunks.push_back(Quoted(Blake2s256(bytes)));
-  }
-  return StrCat("{\n    \"blake2s\": ", Quoted(whole.Finish32()), ",\n    \"chunks\": ", List(chunks, "    "),
-                ",\n    \"len\": ", length, "\n  }");
+  for (const Bytes32& chunk : digest.chunks) chunks.push_back(Quoted(chunk));
+  return StrCat("{\n    \"blake2s\": ", Quoted(digest.blake2s), ",\n    \"chunks\": ", List(chunks, "    "),
+                ",\n    \"len\": ", digest.length, "\n  }");
 }
 
-std::string RowsDigest(const r1cs::Witness& witness, r1cs::Matrix matrix) {
-  return VectorDigest(witness.shape().counts.rows_with_inputs(),
-                      [&](uint64_t begin, std::span<Fr> out) { witness.ExpandRows(matrix, begin, out); });
-}
-
-std::string WitnessJson(const r1cs::Witness& witness) {
-  std::span<const Fr> inputs = witness.inputs();
+std::string WitnessJson(const circuit::WitnessDigest& digest) {
   std::vector<std::string> public_inputs;
-  for (const Fr& input : inputs.subspan(1)) public_inputs.push_back(Quoted(input.ToBytesLe()));
-  std::string inputs_digest = VectorDigest(inputs.size(), [&](uint64_t begin, std::span<Fr> out) {
-    std::copy_n(inputs.begin() + static_cast<std::ptrdiff_t>(begin), out.size(), out.begin());
-  });
-  std::string aux = VectorDigest(witness.shape().counts.aux,
-                                 [&](uint64_t begin, std::span<Fr> out) { witness.ExpandAux(begin, out); });
-  std::string json = StrCat("{\n  \"a\": ", RowsDigest(witness, r1cs::Matrix::kA), ",\n  \"aux\": ", aux);
-  json += StrCat(",\n  \"b\": ", RowsDigest(witness, r1cs::Matrix::kB));
-  json += StrCat(",\n  \"c\": ", RowsDigest(witness, r1cs::Matrix::kC), ",\n  \"chunk\": ", kChunk);
-  json +=
-      ",\n  \"encoding\": \"Blake2s-256 over canonical 32-byte little-endian elements; a, b, c include the input "
-      "rows\"";
-  json += StrCat(",\n  \"inputs\": ", inputs_digest, ",\n  \"public_inputs\": ", List(public_inputs, "  "), "\n}");
-  return json;
+  for (const Fr& input : std::span(digest.inputs).subspan(1)) public_inputs.push_back(Quoted(input.ToBytesLe()));
+  std::string json = StrCat("{\n  \"a\": ", Object(digest.rows[0]), ",\n  \"aux\": ", Object(digest.aux));
+  json += StrCat(",\n  \"b\": ", Object(digest.rows[1]), ",\n  \"c\": ", Object(digest.rows[2]));
+  json += StrCat(",\n  \"chunk\": ", kChunk,
+                 ",\n  \"encoding\": \"Blake2s-256 over canonical 32-byte little-endian elements; a, b, c include the "
+                 "input rows\"");
+  json += StrCat(",\n  \"inputs\": ", Object(digest.inputs_digest));
+  return StrCat(json, ",\n  \"public_inputs\": ", List(public_inputs, "  "), "\n}");
 }
 
-StatusOr<ControlExit> RunWitness(const Session&, const WitnessFlags& flags) {
+StatusOr<ControlExit> RunWitness(const Session& session, const WitnessFlags& flags) {
   CUZK_ASSIGN_OR_RETURN(filecoin::DirectoryRequest read, filecoin::ReadRequestDirectory(flags.request));
   CUZK_ASSIGN_OR_RETURN(filecoin::ParsedRequest parsed,
                         filecoin::ParseRequest(std::move(read.request), {.allow_non_interactive = true}));
@@ -89,14 +62,12 @@ StatusOr<ControlExit> RunWitness(const Session&, const WitnessFlags& flags) {
   circuit::CircuitSpec spec = filecoin::SpecOf(*parsed.proof->circuit);
   ThreadPool pool(0);
   CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const r1cs::Shape> shape, circuit::MakeShape(spec, pool));
-  constexpr r1cs::Layout kLayout = r1cs::Layout::kNarrow;
-  memory::AlignedAllocator allocator;
-  CUZK_ASSIGN_OR_RETURN(memory::Lease lease,
-                        memory::Lease::Standalone(allocator, r1cs::LeaseLayout::For(*shape, kLayout).bytes));
-  StatusOr<r1cs::Witness> witness =
-      circuit::WriteWitness(spec, shape, kLayout, partition.inputs, std::move(lease), pool);
-  if (!witness.ok()) return Annotate(witness.status(), StrCat("partition ", flags.partition));
-  PrintLine(WitnessJson(*witness));
+  ProgressView view(session.json);
+  StatusOr<circuit::WitnessDigest> digest =
+      circuit::DigestWitness(spec, *shape, partition.inputs, kChunk, ShownAs(view, "hashing rows"), pool);
+  view.Finish();
+  if (!digest.ok()) return Annotate(digest.status(), StrCat("partition ", flags.partition));
+  PrintLine(WitnessJson(*digest));
   return ControlExit::kOk;
 }
 

@@ -1,5 +1,5 @@
-// The whole engine on the CPU device: recorded requests of all kinds at once, proved, and verified here a second time from
-// public data alone.
+// The whole engine on the CPU device: recorded requests of all kinds at once, proved, and verified here a second time
+// from public data alone.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
