@@ -15,7 +15,7 @@ struct Pipeline::Wanted {
   bool parse = false;
   bool in_flight = false;  ///< whether anything was on its way before memory was asked for
   uint64_t lease_bytes = 0, host_bytes = 0;
-  uint64_t request_bytes = 0;           ///< of a restored request and its parsed form
+  uint64_t request_bytes = 0;  ///< of a restored request and its parsed form
   memory::Reservation request_memory;
 };
 
@@ -41,7 +41,8 @@ void Pipeline::Tick() {
   TimePoint now = Now();
   for (uint64_t key : board_.scheduler.Expired(now)) {
     auto job = board_.jobs.Find(key);
-    End(lock, *job, JobState::kFailed, StrCat("the deadline passed while the job was at stage ", StageName(ProgressOf(*job).stage)));
+    End(lock, *job, JobState::kFailed,
+        StrCat("the deadline passed while the job was at stage ", StageName(ProgressOf(*job).stage)));
   }
   board_.jobs.Prune(now);
   for (int64_t row : board_.jobs.TakeForgottenRows()) {

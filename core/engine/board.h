@@ -59,7 +59,7 @@ struct PartitionTask {
   DeviceLine* line = nullptr;
   memory::Reservation host_memory;  ///< what the device needs beside the lease
   std::shared_ptr<const prover::ResidentParameters> parameters;
-  TimePoint began{};                ///< of the present stage
+  TimePoint began{};  ///< of the present stage
 };
 /// Without a partition (no parameters): the request is to be parsed.
 struct SynthesisTask {
@@ -79,7 +79,7 @@ struct WorkerState {
   std::shared_ptr<Job> job;  ///< null: idle
   uint32_t partition = 0;
   TimePoint since{};
-  Duration busy{};           ///< finished partitions
+  Duration busy{};  ///< finished partitions
 };
 
 /// One device with its queue, workers and loaders.
@@ -144,7 +144,7 @@ struct Board {
   std::deque<StoreRecord> records;  ///< for the recorder
   bool draining = false;
   bool stopping = false;
-  std::string refusing;         ///< why nothing is accepted, if no device is left
+  std::string refusing;  ///< why nothing is accepted, if no device is left
 
   std::condition_variable_any ended;  ///< some job ended
   std::condition_variable synthesis_wake, finisher_wake, loader_wake, recorder_wake;

@@ -47,8 +47,13 @@ StatusOr<groth16::MsmResults> Pipeline::RunOnDevice(DeviceLine& line, unsigned w
   auto results = pending->Finish();
   const std::string track = StrCat("device ", line.index, " worker ", worker);
   for (const prover::TimelineEvent& event : pending->timeline()) {
-    parts_.timeline->Add(TimelineBar{.track = track, .name = event.stage, .begin = event.begin, .end = event.end,
-                                     .job_key = job->key, .job_id = job->id, .partition = task.task.index});
+    parts_.timeline->Add(TimelineBar{.track = track,
+                                     .name = event.stage,
+                                     .begin = event.begin,
+                                     .end = event.end,
+                                     .job_key = job->key,
+                                     .job_id = job->id,
+                                     .partition = task.task.index});
   }
   return results;
 }
@@ -96,8 +101,7 @@ void Pipeline::DeviceError(DeviceLine& line, PartitionTask task, const Status& s
   if (Over(job)) return;  // cancelled: the device said so
   board_.counters.device_errors_total++;
   PartitionRecord& partition = job.partitions[task.index];
-  std::string text = StrCat("partition ", task.index, ": device ", line.device->name(), ": ",
-                            status.message());
+  std::string text = StrCat("partition ", task.index, ": device ", line.device->name(), ": ", status.message());
   Warn(lock, StrCat(job.id, ": ", text));
   if (++partition.device_errors >= kDeviceAttempts) {
     End(lock, job, JobState::kFailed, StrCat(text, " (after ", kDeviceAttempts, " attempts)"));

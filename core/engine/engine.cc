@@ -36,7 +36,8 @@ Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Engine::~Engine() { impl_->events.End(); }
 
 StatusOr<std::unique_ptr<Engine>> Engine::Create(EngineOptions options, EngineParts parts) {
-  if (parts.budget == nullptr || parts.pool == nullptr) return absl::InternalError("the engine needs a budget and a pool");
+  if (parts.budget == nullptr || parts.pool == nullptr)
+    return absl::InternalError("the engine needs a budget and a pool");
   if (parts.devices.empty()) return absl::FailedPreconditionError("no device to prove on");
   std::unique_ptr<JobStore> store;
   if (!options.state_directory.empty()) {
@@ -118,7 +119,8 @@ StatusOr<JobResult> Engine::Impl::AwaitJob(BoardLock& lock, std::shared_ptr<Job>
   auto& changed = pipeline.board().ended;
   bool done = until ? changed.wait_until(lock.get(), stop, *until, ended) : changed.wait(lock.get(), stop, ended);
   if (job->suspended) {
-    return absl::UnavailableError(StrCat("the daemon stopped; job ", job->id, " is kept and goes on at its next start"));
+    return absl::UnavailableError(
+        StrCat("the daemon stopped; job ", job->id, " is kept and goes on at its next start"));
   }
   if (done) {
     pipeline.Fetched(*job);

@@ -31,16 +31,16 @@ struct EngineOptions {
   prover::DigestPolicy digest = prover::DigestPolicy::kCheck;
   groth16::PointPolicy points = groth16::PointPolicy::kCurve;
 
-  uint32_t max_unfinished_jobs = 256;                  ///< more: RESOURCE_EXHAUSTED
-  uint64_t max_request_bytes = uint64_t{256} << 20;    ///< of one payload; more: RESOURCE_EXHAUSTED
-  std::chrono::seconds max_job_time{0};                ///< from submission; 0: no limit
-  uint32_t max_results = 1000;                         ///< ended jobs that are kept
-  std::chrono::seconds result_age{3600};               ///< and for how long
+  uint32_t max_unfinished_jobs = 256;                ///< more: RESOURCE_EXHAUSTED
+  uint64_t max_request_bytes = uint64_t{256} << 20;  ///< of one payload; more: RESOURCE_EXHAUSTED
+  std::chrono::seconds max_job_time{0};              ///< from submission; 0: no limit
+  uint32_t max_results = 1000;                       ///< ended jobs that are kept
+  std::chrono::seconds result_age{3600};             ///< and for how long
 
-  unsigned synthesis_threads = 1;   ///< partitions (and requests) worked on at once before the devices
+  unsigned synthesis_threads = 1;  ///< partitions (and requests) worked on at once before the devices
   unsigned workers_per_device = 2;
-  unsigned device_queue = 2;        ///< witnesses that may wait for a device; CRITICAL may exceed it by one
-  uint32_t overtakes = 16;          ///< partitions that may pass a waiting job before it gets its turn
+  unsigned device_queue = 2;             ///< witnesses that may wait for a device; CRITICAL may exceed it by one
+  uint32_t overtakes = 16;               ///< partitions that may pass a waiting job before it gets its turn
   uint64_t pinned_bytes_per_device = 0;  ///< cap of each device's pool; 0: the budget alone
   r1cs::Layout layout = r1cs::Layout::kNarrow;
 

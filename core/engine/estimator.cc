@@ -11,14 +11,21 @@ constexpr double kLatest = 0.3;
 /// Proportions before anything was measured.
 double Typical(Stage stage) {
   switch (stage) {
-    case Stage::kParsing: return 1;
-    case Stage::kLoadingParameters: return 10;
-    case Stage::kSynthesis: return 2;
-    case Stage::kDevice: return 10;
-    case Stage::kFinishing: return 0.05;
-    case Stage::kVerifying: return 0.2;
+    case Stage::kParsing:
+      return 1;
+    case Stage::kLoadingParameters:
+      return 10;
+    case Stage::kSynthesis:
+      return 2;
+    case Stage::kDevice:
+      return 10;
+    case Stage::kFinishing:
+      return 0.05;
+    case Stage::kVerifying:
+      return 0.2;
     case Stage::kQueued:
-    case Stage::kWaitingDevice: break;
+    case Stage::kWaitingDevice:
+      break;
   }
   return 0;
 }

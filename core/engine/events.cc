@@ -27,7 +27,8 @@ void Watcher::End() {
 bool Watcher::over() const {
   std::lock_guard lock(mutex_);
   if (!ended_) return false;
-  return std::none_of(entries_.begin(), entries_.end(), [](const auto& entry) { return entry.second.latest.has_value(); });
+  return std::none_of(entries_.begin(), entries_.end(),
+                      [](const auto& entry) { return entry.second.latest.has_value(); });
 }
 
 std::optional<JobProgress> Watcher::Next(TimePoint until, std::stop_token stop) {

@@ -48,7 +48,8 @@ void Pipeline::FinishPartition(FinishTask finish) {
     partition.proof = *proof;
     partition.bytes = bytes;
     partition.state = PartitionState::kDone;
-    complete = std::all_of(job.partitions.begin(), job.partitions.end(), [](const auto& p) { return p.proof.has_value(); });
+    complete =
+        std::all_of(job.partitions.begin(), job.partitions.end(), [](const auto& p) { return p.proof.has_value(); });
     board_.counters.partitions_total++;
     Publish(job);
   }

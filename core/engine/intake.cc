@@ -26,7 +26,8 @@ Bytes32 PayloadDigest(const filecoin::VanillaRequest& request) {
   text(request.vanilla_proof);
   number(request.vanilla_proofs.size());
   for (const std::string& item : request.vanilla_proofs) text(item);
-  for (const std::string* field : {&request.randomness, &request.comm_r_old, &request.comm_r_new, &request.comm_d_new}) {
+  for (const std::string* field :
+       {&request.randomness, &request.comm_r_old, &request.comm_r_new, &request.comm_d_new}) {
     text(*field);
   }
   return hasher.Finish32();
@@ -44,8 +45,8 @@ std::string RandomUuid() {
 
 StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const EngineOptions& options, TimePoint now) {
   if (request.request_id.size() > kMaxRequestIdBytes) {
-    return absl::InvalidArgumentError(StrCat("request_id has ", request.request_id.size(), " bytes; at most ",
-                                             kMaxRequestIdBytes, " are accepted"));
+    return absl::InvalidArgumentError(
+        StrCat("request_id has ", request.request_id.size(), " bytes; at most ", kMaxRequestIdBytes, " are accepted"));
   }
   uint64_t bytes = request.vanilla.payload_bytes();
   if (bytes > options.max_request_bytes) {

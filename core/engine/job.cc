@@ -15,8 +15,8 @@ std::string_view JobStateName(JobState state) {
 }
 
 std::string_view StageName(Stage stage) {
-  static constexpr std::string_view kNames[kStageCount] = {"queued",         "parsing", "loading-parameters", "synthesis",
-                                                           "waiting-device", "device",  "finishing",          "verifying"};
+  static constexpr std::string_view kNames[kStageCount] = {
+      "queued", "parsing", "loading-parameters", "synthesis", "waiting-device", "device", "finishing", "verifying"};
   return kNames[static_cast<size_t>(stage)];
 }
 

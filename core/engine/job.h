@@ -33,7 +33,14 @@ inline bool IsFinal(JobState state) { return state >= JobState::kCompleted; }
 
 /// Where an unfinished job is; the furthest stage that any of its partitions has reached.
 enum class Stage : uint8_t {
-  kQueued, kParsing, kLoadingParameters, kSynthesis, kWaitingDevice, kDevice, kFinishing, kVerifying
+  kQueued,
+  kParsing,
+  kLoadingParameters,
+  kSynthesis,
+  kWaitingDevice,
+  kDevice,
+  kFinishing,
+  kVerifying
 };
 inline constexpr size_t kStageCount = 8;
 /// "queued", "parsing", "loading-parameters", "synthesis", "waiting-device", "device", "finishing", "verifying".
@@ -41,9 +48,9 @@ std::string_view StageName(Stage stage);
 
 /// A request as it comes in. Moved into Engine::Submit; the payload is never copied.
 struct ProofRequest {
-  std::string request_id;              ///< becomes the job id; empty: the engine makes a UUID v4
-  uint64_t priority = 0;               ///< as in the message
-  std::optional<TimePoint> deadline;   ///< the job fails if it is not done by then
+  std::string request_id;             ///< becomes the job id; empty: the engine makes a UUID v4
+  uint64_t priority = 0;              ///< as in the message
+  std::optional<TimePoint> deadline;  ///< the job fails if it is not done by then
   filecoin::VanillaRequest vanilla;
 };
 
@@ -78,10 +85,10 @@ struct JobProgress {
   JobState state{};
   Stage stage{};
   uint32_t partitions_total = 0, partitions_done = 0;  ///< total is 0 before parsing
-  double fraction = 0;                                  ///< 0 to 1, never falls
-  std::optional<double> seconds_left;                   ///< once stages of this circuit were measured
-  std::string worker;                                   ///< "device.worker" of the latest partition, e.g. "0.1"
-  std::string message;                                  ///< the error, or what is being loaded
+  double fraction = 0;                                 ///< 0 to 1, never falls
+  std::optional<double> seconds_left;                  ///< once stages of this circuit were measured
+  std::string worker;                                  ///< "device.worker" of the latest partition, e.g. "0.1"
+  std::string message;                                 ///< the error, or what is being loaded
 };
 
 }  // namespace cuzk::engine

@@ -30,7 +30,7 @@ struct Submission {
   memory::Reservation memory;  ///< the request's bytes and those of its parsed form
   int64_t row = 0;             ///< in the job store; 0: not stored
   bool restored = false;
-  uint64_t stored_bytes = 0;   ///< of a restored job's payload, which is read when its turn comes
+  uint64_t stored_bytes = 0;  ///< of a restored job's payload, which is read when its turn comes
 };
 
 /// A parsed request and the memory it is counted with. Shared by the job and by those who work on its partitions.
@@ -43,13 +43,13 @@ struct ParsedJob {
 
 struct PartitionRecord {
   PartitionState state = PartitionState::kPending;
-  uint32_t device_errors = 0;              ///< attempts that a device gave back
-  uint32_t wrong_proofs = 0;               ///< attempts whose proof did not verify
-  const prover::Device* avoid = nullptr;   ///< try another one, if there is another
+  uint32_t device_errors = 0;             ///< attempts that a device gave back
+  uint32_t wrong_proofs = 0;              ///< attempts whose proof did not verify
+  const prover::Device* avoid = nullptr;  ///< try another one, if there is another
   const prover::Device* proved_on = nullptr;
   std::optional<groth16::Proof> proof;
-  groth16::Proof::Bytes bytes{};           ///< of `proof`, as they will be returned
-  double device_fraction = 0;              ///< of the device's work, while it is there
+  groth16::Proof::Bytes bytes{};  ///< of `proof`, as they will be returned
+  double device_fraction = 0;     ///< of the device's work, while it is there
   std::optional<uint64_t> synthesis_ms, device_ms;
 };
 
@@ -82,10 +82,10 @@ struct Job {
   std::string circuit;                      ///< id, once known
   uint32_t partitions_total = 0;            ///< once parsed
   std::vector<PartitionRecord> partitions;
-  bool loading = false;                     ///< waits for parameters
+  bool loading = false;  ///< waits for parameters
   double load_fraction = 0;
   std::string worker, message;
-  double fraction = 0;                      ///< highest one told so far
+  double fraction = 0;  ///< highest one told so far
 
   std::optional<TimePoint> started, finished, load_began;
   JobTimings timings;

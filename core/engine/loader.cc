@@ -13,9 +13,8 @@ void Pipeline::RunLoader(DeviceLine& line) {
     {
       BoardLock lock(board_);
       Job* job = nullptr;
-      board_.loader_wake.wait(lock.get(), [&] {
-        return board_.stopping || !line.lost.ok() || (job = NextToLoad(line)) != nullptr;
-      });
+      board_.loader_wake.wait(
+          lock.get(), [&] { return board_.stopping || !line.lost.ok() || (job = NextToLoad(line)) != nullptr; });
       if (board_.stopping || !line.lost.ok()) return;
       circuit = &job->parsed->circuit();
       Desk(*circuit).lines[line.index].loading = true;
@@ -68,7 +67,8 @@ void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit) {
     if (verifier == nullptr) verifier = std::make_shared<const groth16::Verifier>((*parameters)->verifying_key());
   }
   TimePoint end = Now();
-  parts_.timeline->Add(TimelineBar{.track = StrCat("loader ", line.index), .name = "load parameters", .begin = begin, .end = end});
+  parts_.timeline->Add(
+      TimelineBar{.track = StrCat("loader ", line.index), .name = "load parameters", .begin = begin, .end = end});
   filecoin::Kind kind = circuit.kind;
   double seconds = std::chrono::duration<double>(end - begin).count();
   // Parameters that were there all the time say nothing about loading.

@@ -17,8 +17,8 @@ bool FileParameters::Available(const filecoin::Circuit& circuit) const {
 
 Status FileParameters::Missing(const filecoin::Circuit& circuit, const r1cs::Shape& shape) const {
   std::string size(circuit.size->name);
-  std::string made = StrCat("cuzkctl params make --kind ", filecoin::KindInfo(circuit.kind).name, " --size ", size, " --out ",
-                            directory_.string());
+  std::string made = StrCat("cuzkctl params make --kind ", filecoin::KindInfo(circuit.kind).name, " --size ", size,
+                            " --out ", directory_.string());
   std::string get = circuit.params_digest.empty()
                         ? StrCat("no trusted setup was published for it; `", made, "` makes development parameters")
                         : StrCat("fetch the published file with the ecosystem's tools (`curio fetch-params ", size,
@@ -28,11 +28,9 @@ Status FileParameters::Missing(const filecoin::Circuit& circuit, const r1cs::Sha
                                               directory_.string(), "; ", get));
 }
 
-StatusOr<std::shared_ptr<const prover::ResidentParameters>> FileParameters::Get(prover::Device& device,
-                                                                                const filecoin::Circuit& circuit,
-                                                                                std::shared_ptr<const r1cs::Shape> shape,
-                                                                                std::stop_token stop,
-                                                                                const Progress& progress) {
+StatusOr<std::shared_ptr<const prover::ResidentParameters>> FileParameters::Get(
+    prover::Device& device, const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
+    std::stop_token stop, const Progress& progress) {
   if (!Available(circuit)) return Missing(circuit, *shape);
   prover::ParameterRequest request{.circuit = circuit.id, .path = directory_ / circuit.params_file(), .shape = shape};
   if (!circuit.params_digest.empty()) request.published_digest = std::string(circuit.params_digest);

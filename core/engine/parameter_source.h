@@ -44,7 +44,8 @@ class FileParameters final : public ParameterSource {
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
                                                                   const filecoin::Circuit& circuit,
                                                                   std::shared_ptr<const r1cs::Shape> shape,
-                                                                  std::stop_token stop, const Progress& progress) override;
+                                                                  std::stop_token stop,
+                                                                  const Progress& progress) override;
   StatusOr<bool> Evict(const std::string& circuit_id) override { return store_.Evict(circuit_id); }
   void Forget(const prover::Device& device) override { store_.Forget(device); }
   std::vector<prover::ParameterStatus> Snapshot() const override { return store_.Snapshot(); }

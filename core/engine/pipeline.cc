@@ -18,12 +18,19 @@ Stage StageOf(const Job& job) {
   for (const PartitionRecord& partition : job.partitions) {
     std::optional<Stage> stage;
     switch (partition.state) {
-      case PartitionState::kSynthesizing: stage = Stage::kSynthesis; break;
-      case PartitionState::kSynthDone: stage = Stage::kWaitingDevice; break;
-      case PartitionState::kGpu: stage = Stage::kDevice; break;
+      case PartitionState::kSynthesizing:
+        stage = Stage::kSynthesis;
+        break;
+      case PartitionState::kSynthDone:
+        stage = Stage::kWaitingDevice;
+        break;
+      case PartitionState::kGpu:
+        stage = Stage::kDevice;
+        break;
       case PartitionState::kPending:
       case PartitionState::kDone:
-      case PartitionState::kFailed: break;
+      case PartitionState::kFailed:
+        break;
     }
     all_proved = all_proved && partition.proof.has_value();
     if (stage && (!furthest || *stage > *furthest)) furthest = stage;
@@ -31,8 +38,9 @@ Stage StageOf(const Job& job) {
   if (all_proved) return Stage::kVerifying;
   if (furthest) return *furthest;
   if (job.loading) return Stage::kLoadingParameters;
-  bool finishing = std::any_of(job.partitions.begin(), job.partitions.end(),
-                               [](const auto& partition) { return partition.device_fraction >= 1 && !partition.proof; });
+  bool finishing = std::any_of(job.partitions.begin(), job.partitions.end(), [](const auto& partition) {
+    return partition.device_fraction >= 1 && !partition.proof;
+  });
   return finishing ? Stage::kFinishing : Stage::kQueued;
 }
 
@@ -259,7 +267,8 @@ void Pipeline::LoseDevice(BoardLock& lock, DeviceLine& line, const Status& why) 
   board_.loader_wake.notify_all();
   auto freed = std::make_shared<std::vector<LoadedParameters>>();
   for (auto& [id, desk] : board_.circuits) {
-    freed->push_back(std::exchange(desk.lines[line.index], LoadedParameters{.loading = desk.lines[line.index].loading}));
+    freed->push_back(
+        std::exchange(desk.lines[line.index], LoadedParameters{.loading = desk.lines[line.index].loading}));
   }
   for (const DeviceTask& orphan : *orphans) ReturnPartition(*orphan.task.job, orphan.task.index);
   bool healthy = std::any_of(board_.lines.begin(), board_.lines.end(), [](const auto& l) { return l->lost.ok(); });
@@ -306,8 +315,13 @@ StatusOr<std::shared_ptr<const r1cs::Shape>> Pipeline::ShapeOf(const filecoin::C
 }
 
 void Pipeline::Draw(const PartitionTask& task, std::string_view name, const std::string& track, TimePoint begin) {
-  parts_.timeline->Add(TimelineBar{.track = track, .name = name, .begin = begin, .end = Now(), .job_key = task.job->key,
-                                   .job_id = task.job->id, .partition = task.index});
+  parts_.timeline->Add(TimelineBar{.track = track,
+                                   .name = name,
+                                   .begin = begin,
+                                   .end = Now(),
+                                   .job_key = task.job->key,
+                                   .job_id = task.job->id,
+                                   .partition = task.index});
 }
 
 void Pipeline::Measured(const Job& job, Stage stage, Duration duration) {

@@ -1,7 +1,8 @@
 #pragma once
-// The way of a job through the house: parsed on a synthesis thread, its partitions admitted one by one as memory allows,
-// synthesised into leases, proved by two workers a device, assembled and verified by the finisher. Each thread's loop is
-// in a file of its own: admission.cc, synthesis.cc, loader.cc, device_worker.cc, finisher.cc, recorder.cc.
+// The way of a job through the house: parsed on a synthesis thread, its partitions admitted one by one as memory
+// allows, synthesised into leases, proved by two workers a device, assembled and verified by the finisher. Each
+// thread's loop is in a file of its own: admission.cc, synthesis.cc, loader.cc, device_worker.cc, finisher.cc,
+// recorder.cc.
 
 #include <functional>
 #include <memory>
@@ -43,8 +44,8 @@ class Pipeline {
   /// Ends a job: at once, or where it is stored once that is written. `text` is the proof or the error. With the board
   /// locked. False if it was over before.
   bool End(BoardLock& lock, Job& job, JobState state, std::string text);
-  /// Stops every unfinished job: a stored one is kept for the next start, any other ends. With the board locked. Returns
-  /// how many those were.
+  /// Stops every unfinished job: a stored one is kept for the next start, any other ends. With the board locked.
+  /// Returns how many those were.
   uint32_t StopAll(BoardLock& lock, JobState state, const std::string& text);
   /// Somebody got the result. With the board locked.
   void Fetched(Job& job);
@@ -114,9 +115,9 @@ class Pipeline {
   const EngineOptions& options_;
   memory::Budget& budget_;
   Board board_;
-  std::stop_source stop_;   // of loading
-  std::mutex shape_mutex_;  // one shape is made at a time
-  memory::Reservation held_;           // of admission: host memory of a partition whose lease is not there yet
+  std::stop_source stop_;     // of loading
+  std::mutex shape_mutex_;    // one shape is made at a time
+  memory::Reservation held_;  // of admission: host memory of a partition whose lease is not there yet
   memory::Registration budget_listener_;
   std::vector<std::jthread> threads_;  // last: joined first
 };

@@ -21,7 +21,8 @@ StatusOr<filecoin::ParsedRequest> FilecoinWork::Parse(filecoin::VanillaRequest r
   return filecoin::ParseRequest(std::move(request));
 }
 
-StatusOr<std::shared_ptr<const r1cs::Shape>> FilecoinWork::MakeShape(const filecoin::Circuit& circuit, ThreadPool& pool) {
+StatusOr<std::shared_ptr<const r1cs::Shape>> FilecoinWork::MakeShape(const filecoin::Circuit& circuit,
+                                                                     ThreadPool& pool) {
   return circuit::MakeShape(filecoin::SpecOf(circuit), pool);
 }
 

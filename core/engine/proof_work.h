@@ -23,11 +23,13 @@ class ProofWork {
   virtual uint64_t ParsedBytes(uint64_t payload_bytes) const = 0;
   virtual StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) = 0;
   /// Slow; the engine keeps the result.
-  virtual StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit, ThreadPool& pool) = 0;
-  /// Writes the witness into the lease. Fails where a relation does not hold, or where the public inputs that come out are
-  /// not the partition's.
+  virtual StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit,
+                                                                 ThreadPool& pool) = 0;
+  /// Writes the witness into the lease. Fails where a relation does not hold, or where the public inputs that come out
+  /// are not the partition's.
   virtual StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
-                                        const filecoin::Partition& partition, memory::Lease lease, ThreadPool& pool) = 0;
+                                        const filecoin::Partition& partition, memory::Lease lease,
+                                        ThreadPool& pool) = 0;
 };
 
 /// core/filecoin and core/circuit.

@@ -22,9 +22,15 @@ void Pipeline::RunRecorder() {
 void Pipeline::Record(const StoreRecord& record) {
   Status status;
   switch (record.what) {
-    case StoreRecord::What::kEnd: status = parts_.store->Finish(record.stored); break;
-    case StoreRecord::What::kFetched: status = parts_.store->Fetched(record.stored.row); break;
-    case StoreRecord::What::kForget: status = parts_.store->Forget(record.stored.row); break;
+    case StoreRecord::What::kEnd:
+      status = parts_.store->Finish(record.stored);
+      break;
+    case StoreRecord::What::kFetched:
+      status = parts_.store->Fetched(record.stored.row);
+      break;
+    case StoreRecord::What::kForget:
+      status = parts_.store->Forget(record.stored.row);
+      break;
   }
   BoardLock lock(board_);
   if (!status.ok()) Warn(lock, std::string(status.message()));

@@ -27,8 +27,8 @@ class Scheduler {
   /// Who is to be served among the jobs that `may_go` admits: a job that was passed too often (the longest waiting of
   /// those), else the highest priority, the earliest submission first. nullopt: nobody. Changes nothing.
   std::optional<uint64_t> Next(const std::function<bool(uint64_t key)>& may_go) const;
-  /// One turn of the job was served: it has one fewer ready, and the others that are ready and were submitted earlier or
-  /// have another priority were passed once more.
+  /// One turn of the job was served: it has one fewer ready, and the others that are ready and were submitted earlier
+  /// or have another priority were passed once more.
   void Served(uint64_t key);
 
   /// Jobs whose deadline is not after `now`, by key.

@@ -38,7 +38,7 @@ struct JobStatus {
 struct WorkerStatus {
   unsigned worker = 0;  ///< of the device, from 0
   std::optional<uint64_t> job_key;
-  std::string job_id;   ///< empty: idle
+  std::string job_id;  ///< empty: idle
   filecoin::Kind kind{};
   uint32_t partition = 0;
   double busy_seconds = 0;        ///< of the current partition
@@ -52,7 +52,7 @@ struct DeviceStatus {
   std::string lost;           ///< why; empty: healthy
   std::vector<WorkerStatus> workers;
   memory::PinnedPoolSnapshot pool;
-  uint32_t queued = 0;        ///< witnesses that wait for a worker
+  uint32_t queued = 0;  ///< witnesses that wait for a worker
   uint64_t partitions_total = 0;
 };
 
@@ -63,12 +63,12 @@ struct KindStatus {
 
 struct EngineCounters {
   uint64_t submitted_total = 0, joined_total = 0, refused_total = 0;
-  uint64_t wrong_proofs_total = 0;       ///< partitions whose proof did not verify
-  uint64_t device_errors_total = 0;      ///< partitions that a device gave back with an error
+  uint64_t wrong_proofs_total = 0;   ///< partitions whose proof did not verify
+  uint64_t device_errors_total = 0;  ///< partitions that a device gave back with an error
   uint64_t devices_lost_total = 0;
-  uint64_t retries_total = 0;            ///< partitions proved again, for whichever reason
-  uint64_t partitions_total = 0;         ///< proved and collected
-  uint64_t scheduler_turns_total = 0;    ///< grows at least once a second while the engine lives
+  uint64_t retries_total = 0;          ///< partitions proved again, for whichever reason
+  uint64_t partitions_total = 0;       ///< proved and collected
+  uint64_t scheduler_turns_total = 0;  ///< grows at least once a second while the engine lives
 };
 
 struct EngineStatus {
@@ -82,7 +82,7 @@ struct EngineStatus {
   EngineCounters counters;
   unsigned synthesis_threads = 0, synthesis_active = 0;
   uint64_t results_kept = 0;
-  std::vector<std::string> last_errors;        ///< newest first, at most 20
+  std::vector<std::string> last_errors;  ///< newest first, at most 20
 };
 
 }  // namespace cuzk::engine

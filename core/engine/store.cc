@@ -84,12 +84,16 @@ class JobStore::Statement {
 Status JobStore::Error(std::string_view what) const {
   std::string text = StrCat("job store: ", what, ": ", sqlite3_errmsg(database_));
   switch (sqlite3_errcode(database_)) {
-    case SQLITE_FULL: return absl::ResourceExhaustedError(text);
+    case SQLITE_FULL:
+      return absl::ResourceExhaustedError(text);
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return absl::DataLossError(text);
+    case SQLITE_NOTADB:
+      return absl::DataLossError(text);
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return absl::FailedPreconditionError(text);
-    default: return absl::InternalError(text);
+    case SQLITE_LOCKED:
+      return absl::FailedPreconditionError(text);
+    default:
+      return absl::InternalError(text);
   }
 }
 
@@ -144,9 +148,7 @@ JobStore::~JobStore() {
   if (lock_file_ >= 0) close(lock_file_);
 }
 
-std::filesystem::path JobStore::PayloadPath(int64_t row) const {
-  return options_.directory / StrCat(row, kSuffix);
-}
+std::filesystem::path JobStore::PayloadPath(int64_t row) const { return options_.directory / StrCat(row, kSuffix); }
 
 Status JobStore::DeleteOrphans() {
   std::set<std::string> wanted;
@@ -222,8 +224,9 @@ StatusOr<int64_t> JobStore::Accept(const StoredJob& job) {
   Status status;
   int64_t row = 0;
   {
-    Statement insert(*this, "INSERT INTO jobs(id,kind,proof_number,priority,digest,bytes,submitted,deadline,state) "
-                            "VALUES(?,?,?,?,?,?,?,?,?)");
+    Statement insert(*this,
+                     "INSERT INTO jobs(id,kind,proof_number,priority,digest,bytes,submitted,deadline,state) "
+                     "VALUES(?,?,?,?,?,?,?,?,?)");
     status = insert.BindText(job.id)
                  .Bind(static_cast<int64_t>(job.kind))
                  .Bind(static_cast<int64_t>(job.vanilla.registered_proof))

@@ -1,7 +1,7 @@
 #pragma once
-// The durable side of the job table: an accepted job and a result that was not fetched yet survive a kill and a restart.
-// Rows are in SQLite (write-ahead log, every commit flushed); each unfinished request's payload is one file beside it, so
-// that there is one copy of it on disk.
+// The durable side of the job table: an accepted job and a result that was not fetched yet survive a kill and a
+// restart. Rows are in SQLite (write-ahead log, every commit flushed); each unfinished request's payload is one file
+// beside it, so that there is one copy of it on disk.
 
 #include <cstdint>
 #include <filesystem>
@@ -39,15 +39,15 @@ struct StoredJob {
 };
 
 struct StoreOptions {
-  std::filesystem::path directory;                   ///< made with mode 0700 if it is not there
-  uint64_t max_payload_bytes = uint64_t{8} << 30;    ///< of all unfinished requests
+  std::filesystem::path directory;                 ///< made with mode 0700 if it is not there
+  uint64_t max_payload_bytes = uint64_t{8} << 30;  ///< of all unfinished requests
 };
 
 /// Thread-safe; one statement at a time.
 class JobStore {
  public:
-  /// Opens or makes the store, and deletes payload files that belong to no unfinished job. FAILED_PRECONDITION if another
-  /// process has it open, or if its format is not this program's; DATA_LOSS if SQLite finds it damaged.
+  /// Opens or makes the store, and deletes payload files that belong to no unfinished job. FAILED_PRECONDITION if
+  /// another process has it open, or if its format is not this program's; DATA_LOSS if SQLite finds it damaged.
   static StatusOr<std::unique_ptr<JobStore>> Open(const StoreOptions& options);
   ~JobStore();
 
@@ -80,7 +80,7 @@ class JobStore {
   std::mutex mutex_;
   sqlite3* database_ = nullptr;  // guarded by mutex_
   int lock_file_ = -1;
-  uint64_t payload_bytes_ = 0;   // of the files; guarded by mutex_
+  uint64_t payload_bytes_ = 0;  // of the files; guarded by mutex_
 };
 
 /// The wall clock, in the store's unit.

@@ -57,7 +57,8 @@ std::string WriteRequest(const filecoin::VanillaRequest& request) {
   AppendText(request.vanilla_proof, &out);
   AppendNumber(request.vanilla_proofs.size(), &out);
   for (const std::string& item : request.vanilla_proofs) AppendText(item, &out);
-  for (const std::string* field : {&request.randomness, &request.comm_r_old, &request.comm_r_new, &request.comm_d_new}) {
+  for (const std::string* field :
+       {&request.randomness, &request.comm_r_old, &request.comm_r_new, &request.comm_d_new}) {
     AppendText(*field, &out);
   }
   return out;
@@ -66,8 +67,8 @@ std::string WriteRequest(const filecoin::VanillaRequest& request) {
 StatusOr<filecoin::VanillaRequest> ReadRequest(ByteSpan bytes) {
   Reader reader{bytes};
   filecoin::VanillaRequest request;
-  for (uint64_t* value : {&request.kind, &request.registered_proof, &request.sector_size, &request.sector_number,
-                          &request.miner_id}) {
+  for (uint64_t* value :
+       {&request.kind, &request.registered_proof, &request.sector_size, &request.sector_number, &request.miner_id}) {
     *value = reader.Number();
   }
   request.partition_index = static_cast<uint32_t>(reader.Number());
@@ -77,7 +78,8 @@ StatusOr<filecoin::VanillaRequest> ReadRequest(ByteSpan bytes) {
   for (std::string* field : {&request.randomness, &request.comm_r_old, &request.comm_r_new, &request.comm_d_new}) {
     *field = reader.Text();
   }
-  if (!reader.ok || !reader.left.empty()) return absl::InvalidArgumentError("its payload file is cut short or too long");
+  if (!reader.ok || !reader.left.empty())
+    return absl::InvalidArgumentError("its payload file is cut short or too long");
   return request;
 }
 

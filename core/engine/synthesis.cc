@@ -98,8 +98,7 @@ void Pipeline::Synthesize(SynthesisTask synthesis, const std::string& track) {
     task.line->underway--;
     Job& job = *task.job;
     if (!witness.ok()) {
-      End(lock, job, JobState::kFailed,
-          StrCat("partition ", partition.index, ", ", witness.status().message()));
+      End(lock, job, JobState::kFailed, StrCat("partition ", partition.index, ", ", witness.status().message()));
       return;
     }
     if (Over(job)) return;

@@ -13,7 +13,7 @@ namespace cuzk::engine {
 
 /// One bar: on which row, what, for which job.
 struct TimelineBar {
-  std::string track;  ///< "synthesis 0", "device 0 worker 1", "finisher", "loader 0"
+  std::string track;      ///< "synthesis 0", "device 0 worker 1", "finisher", "loader 0"
   std::string_view name;  ///< a constant of the program
   TimePoint begin{}, end{};
   uint64_t job_key = 0;  ///< 0: of no job
@@ -26,8 +26,8 @@ class TimelineLog {
  public:
   explicit TimelineLog(TimePoint origin, size_t most = 20'000) : origin_(origin), most_(most) {}
   void Add(TimelineBar bar);
-  /// Chrome's trace format: an object with "traceEvents", complete events in microseconds since the origin, one thread a
-  /// track, with its name.
+  /// Chrome's trace format: an object with "traceEvents", complete events in microseconds since the origin, one thread
+  /// a track, with its name.
   std::string ToJson() const;
 
  private:

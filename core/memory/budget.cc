@@ -9,10 +9,14 @@ namespace cuzk::memory {
 
 std::string_view MemoryClassName(MemoryClass memory_class) {
   switch (memory_class) {
-    case MemoryClass::kRequests: return "requests";
-    case MemoryClass::kWitnesses: return "witnesses";
-    case MemoryClass::kPinned: return "pinned";
-    case MemoryClass::kParameters: return "parameters";
+    case MemoryClass::kRequests:
+      return "requests";
+    case MemoryClass::kWitnesses:
+      return "witnesses";
+    case MemoryClass::kPinned:
+      return "pinned";
+    case MemoryClass::kParameters:
+      return "parameters";
   }
   CUZK_CHECK(false);
 }
@@ -99,8 +103,9 @@ StatusOr<Reservation> Budget::TryReserve(MemoryClass memory_class, uint64_t byte
     counters_.refusals_total[static_cast<size_t>(memory_class)]++;
     used = counters_.used_bytes;
   }
-  std::string text = StrCat(bytes, " bytes for ", MemoryClassName(memory_class), " do not fit into the memory budget: ", used,
-                            " of ", options_.limit_bytes, " bytes are in use");
+  std::string text =
+      StrCat(bytes, " bytes for ", MemoryClassName(memory_class), " do not fit into the memory budget: ", used, " of ",
+             options_.limit_bytes, " bytes are in use");
   return possible ? absl::UnavailableError(text) : absl::ResourceExhaustedError(text);
 }
 
@@ -152,7 +157,9 @@ Registration Budget::AddListener(std::function<void()> listener) {
   return Add(listeners_, [listener = std::move(listener)](uint64_t) { listener(); });
 }
 
-Registration Budget::AddReclaimer(std::function<void(uint64_t)> reclaim) { return Add(reclaimers_, std::move(reclaim)); }
+Registration Budget::AddReclaimer(std::function<void(uint64_t)> reclaim) {
+  return Add(reclaimers_, std::move(reclaim));
+}
 
 BudgetSnapshot Budget::Snapshot() const {
   std::lock_guard lock(mutex_);

@@ -71,10 +71,10 @@ struct BudgetOptions {
 struct BudgetSnapshot {
   uint64_t limit_bytes = 0;
   uint64_t used_bytes = 0;
-  uint64_t peak_bytes = 0;                                        ///< highest used_bytes so far
-  std::array<uint64_t, kMemoryClassCount> used_by_class{};        ///< by MemoryClass
-  std::array<uint64_t, kMemoryClassCount> reservations_total{};   ///< granted so far, by MemoryClass
-  std::array<uint64_t, kMemoryClassCount> refusals_total{};       ///< TryReserve calls refused, by MemoryClass
+  uint64_t peak_bytes = 0;                                       ///< highest used_bytes so far
+  std::array<uint64_t, kMemoryClassCount> used_by_class{};       ///< by MemoryClass
+  std::array<uint64_t, kMemoryClassCount> reservations_total{};  ///< granted so far, by MemoryClass
+  std::array<uint64_t, kMemoryClassCount> refusals_total{};      ///< TryReserve calls refused, by MemoryClass
 };
 
 /// Thread-safe. Its lock is never held while a listener, a reclaimer or an allocation runs, so Snapshot() is quick.

@@ -18,8 +18,8 @@ class HostAllocator {
   virtual void Free(std::byte* data, size_t bytes) noexcept = 0;
 };
 
-/// Anonymous memory of the system, aligned to 2 MiB from that size on, with advice to use huge pages. Pages cost nothing
-/// until they are written.
+/// Anonymous memory of the system, aligned to 2 MiB from that size on, with advice to use huge pages. Pages cost
+/// nothing until they are written.
 class AlignedAllocator final : public HostAllocator {
  public:
   StatusOr<std::byte*> Allocate(size_t bytes) override;

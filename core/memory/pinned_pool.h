@@ -48,8 +48,8 @@ class Lease {
 };
 
 struct PinnedPoolSnapshot {
-  uint64_t total_bytes = 0;      ///< of all slabs; equals what the pool holds in the budget
-  uint64_t used_bytes = 0;       ///< of the slabs that are lent
+  uint64_t total_bytes = 0;  ///< of all slabs; equals what the pool holds in the budget
+  uint64_t used_bytes = 0;   ///< of the slabs that are lent
   uint32_t slabs = 0, used_slabs = 0;
   uint64_t leases_total = 0;       ///< lent so far
   uint64_t allocations_total = 0;  ///< slabs allocated so far
@@ -66,8 +66,8 @@ class PinnedPool {
   PinnedPool(const PinnedPool&) = delete;
   PinnedPool& operator=(const PinnedPool&) = delete;
 
-  /// A lease of `bytes` > 0 or, at once: RESOURCE_EXHAUSTED if the cap or the budget could never hold it, UNAVAILABLE if
-  /// not now. A failing allocator is UNAVAILABLE while leases are out (one may come back), its own error otherwise.
+  /// A lease of `bytes` > 0 or, at once: RESOURCE_EXHAUSTED if the cap or the budget could never hold it, UNAVAILABLE
+  /// if not now. A failing allocator is UNAVAILABLE while leases are out (one may come back), its own error otherwise.
   StatusOr<Lease> TryAcquire(size_t bytes);
 
   /// The same, but waits while there is none now. CANCELLED when `stop` is requested.
@@ -98,11 +98,11 @@ class PinnedPool {
   HostAllocator& allocator_;
   Budget& budget_;
   const uint64_t max_bytes_;
-  mutable std::mutex mutex_;   // never held while the allocator or the budget is called
-  std::vector<Slab> idle_;     // guarded by mutex_
-  std::vector<Slab> lent_;     // guarded by mutex_
+  mutable std::mutex mutex_;       // never held while the allocator or the budget is called
+  std::vector<Slab> idle_;         // guarded by mutex_
+  std::vector<Slab> lent_;         // guarded by mutex_
   bool allocator_failed_ = false;  // guarded by mutex_; at the last attempt, and no lease came back since
-  PinnedPoolSnapshot counters_;  // guarded by mutex_; total_bytes includes a slab being allocated
+  PinnedPoolSnapshot counters_;    // guarded by mutex_; total_bytes includes a slab being allocated
   Registration reclaimer_;
 };
 

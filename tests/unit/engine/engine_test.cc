@@ -160,8 +160,8 @@ TEST(Engine, AbandonCancelsOnlyWhenNobodyIsLeft) {
 TEST(Engine, DeadlinesEndJobs) {
   SmallEngine engine;
   engine.device().Hold();
-  auto ticket = engine->Submit({.request_id = "late", .deadline = steady_clock::now() + milliseconds(30),
-                                .vanilla = SmallRequest("2")});
+  auto ticket = engine->Submit(
+      {.request_id = "late", .deadline = steady_clock::now() + milliseconds(30), .vanilla = SmallRequest("2")});
   ASSERT_TRUE(ticket.ok());
   JobResult result = engine.Await(*ticket);
   EXPECT_EQ(result.state, JobState::kFailed);
@@ -177,7 +177,8 @@ TEST(Engine, CriticalPassesBetweenPartitionsOfARunningPorep) {
   engine.device().Hold();
   JobTicket porep = engine.Submit("porep", "9");
   // Both workers inside, the queue full of the PoRep's partitions.
-  engine.WaitFor([&](const EngineStatus& status) { return engine.device().waiting() == 1 && status.devices[0].queued == 2; });
+  engine.WaitFor(
+      [&](const EngineStatus& status) { return engine.device().waiting() == 1 && status.devices[0].queued == 2; });
   JobTicket winning = engine.Submit("winning", "1", Kind::kWinning);
   engine.WaitFor([](const EngineStatus& status) {
     for (const JobStatus& job : status.jobs) {
@@ -273,7 +274,8 @@ TEST(Engine, ManyClientsWithCancelsAndDuplicates) {
           std::string id = StrCat("job ", j);  // the clients share ids and payloads
           bool alone = j % 4 == 3;
           if (alone) id += StrCat(" of ", c);
-          JobTicket ticket = engine.Submit(id, StrCat(1 + j % 3, alone ? id : ""), j % 2 ? Kind::kPorep : Kind::kWindow);
+          JobTicket ticket =
+              engine.Submit(id, StrCat(1 + j % 3, alone ? id : ""), j % 2 ? Kind::kPorep : Kind::kWindow);
           if (alone) (void)engine->Cancel(id);
           JobResult result = engine.Await(ticket);
           if (result.state == JobState::kCompleted) {
@@ -292,7 +294,8 @@ TEST(Engine, ManyClientsWithCancelsAndDuplicates) {
   EXPECT_EQ(completed + cancelled, kClients * kJobs);
   EngineStatus status = engine->Snapshot();
   uint64_t ended = 0;
-  for (const auto& [kind, totals] : status.kinds) ended += totals.completed_total + totals.cancelled_total + totals.failed_total;
+  for (const auto& [kind, totals] : status.kinds)
+    ended += totals.completed_total + totals.cancelled_total + totals.failed_total;
   EXPECT_EQ(ended, status.counters.submitted_total);
   EXPECT_EQ(status.counters.submitted_total + status.counters.joined_total, static_cast<uint64_t>(kClients * kJobs));
 }

@@ -1,5 +1,5 @@
-// Every fault that a device, an allocator or the budget can cause: the job ends truthfully, nothing leaks, nothing wrong
-// is ever returned.
+// Every fault that a device, an allocator or the budget can cause: the job ends truthfully, nothing leaks, nothing
+// wrong is ever returned.
 
 #include <gmock/gmock.h>
 
@@ -182,7 +182,10 @@ TEST(Faults, TightBudgetServesManyJobsOfSeveralCircuitsInTurn) {
   SmallEngine engine({.budget = {.limit_bytes = peak + 20'000}});
   std::vector<JobTicket> tickets;
   for (int i = 0; i < 12; ++i) {
-    tickets.push_back(engine.Submit(StrCat("job ", i), "2", i % 3 == 0 ? Kind::kWinning : i % 3 == 1 ? Kind::kWindow : Kind::kPorep));
+    tickets.push_back(engine.Submit(StrCat("job ", i), "2",
+                                    i % 3 == 0   ? Kind::kWinning
+                                    : i % 3 == 1 ? Kind::kWindow
+                                                 : Kind::kPorep));
   }
   for (const JobTicket& ticket : tickets) {
     JobResult result = engine.Await(ticket);
@@ -194,7 +197,8 @@ TEST(Faults, TightBudgetServesManyJobsOfSeveralCircuitsInTurn) {
 TEST(Faults, DestroyedInTheMiddleOfEverything) {
   for (int round = 0; round < 5; ++round) {
     SmallEngine engine({.devices = 2, .engine = {.synthesis_threads = 2}});
-    for (int i = 0; i < 6; ++i) engine.Submit(StrCat("job ", i), i == 3 ? "3 slow" : "5", i % 2 ? Kind::kPorep : Kind::kSnap);
+    for (int i = 0; i < 6; ++i)
+      engine.Submit(StrCat("job ", i), i == 3 ? "3 slow" : "5", i % 2 ? Kind::kPorep : Kind::kSnap);
     for (int spin = 0; spin < round * 3; ++spin) engine->Snapshot();
     engine.Stop();
   }

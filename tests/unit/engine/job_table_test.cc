@@ -165,8 +165,13 @@ TEST(Estimator, SecondsLeftFromWhatWasMeasured) {
 TEST(Timeline, IsBoundedAndEscapes) {
   TimelineLog log(TimePoint{}, 3);
   for (uint32_t i = 0; i < 10; ++i) {
-    log.Add({.track = "device 0 worker 1", .name = "h2d", .begin = TimePoint{} + seconds(i), .end = TimePoint{} + seconds(i + 1),
-             .job_key = 1, .job_id = "a\"b\\\n[1 2]", .partition = i});
+    log.Add({.track = "device 0 worker 1",
+             .name = "h2d",
+             .begin = TimePoint{} + seconds(i),
+             .end = TimePoint{} + seconds(i + 1),
+             .job_key = 1,
+             .job_id = "a\"b\\\n[1 2]",
+             .partition = i});
   }
   std::string json = log.ToJson();
   EXPECT_NE(json.find(R"("job":"a\"b\\\u000a[1 2]")"), std::string::npos) << json;

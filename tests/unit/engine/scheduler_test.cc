@@ -94,7 +94,8 @@ TEST(Scheduler, KnowsDeadlines) {
 }
 
 /// Random jobs and turns; what must hold whatever happens.
-RC_GTEST_PROP(SchedulerProperty, ServesTheBestAndStarvesNobody, (const std::vector<std::pair<uint8_t, uint8_t>>& steps)) {
+RC_GTEST_PROP(SchedulerProperty, ServesTheBestAndStarvesNobody,
+              (const std::vector<std::pair<uint8_t, uint8_t>>& steps)) {
   constexpr uint32_t kOvertakes = 4;
   Scheduler scheduler(kOvertakes);
   struct Model {

@@ -10,12 +10,15 @@ Proving& SharedProving() {
   return proving;
 }
 
-std::unique_ptr<SmallCircuit> CircuitOf(uint32_t partition) { return MixedCircuit({.size = 24, .seed = partition + 1}); }
+std::unique_ptr<SmallCircuit> CircuitOf(uint32_t partition) {
+  return MixedCircuit({.size = 24, .seed = partition + 1});
+}
 
 }  // namespace
 
 filecoin::VanillaRequest SmallRequest(const std::string& payload, filecoin::Kind kind) {
-  return {.kind = static_cast<uint64_t>(kind), .registered_proof = kind == filecoin::Kind::kPorep || kind == filecoin::Kind::kWindow ? 5u : 0u,
+  return {.kind = static_cast<uint64_t>(kind),
+          .registered_proof = kind == filecoin::Kind::kPorep || kind == filecoin::Kind::kWindow ? 5u : 0u,
           .vanilla_proof = payload};
 }
 
@@ -54,11 +57,9 @@ StatusOr<r1cs::Witness> SmallWork::Write(const filecoin::Circuit&, std::shared_p
   return CircuitOf(partition.index)->MakeWitness(std::move(shape), r1cs::Layout::kNarrow, std::move(lease));
 }
 
-StatusOr<std::shared_ptr<const prover::ResidentParameters>> SmallParameters::Get(prover::Device& device,
-                                                                                 const filecoin::Circuit& circuit,
-                                                                                 std::shared_ptr<const r1cs::Shape> shape,
-                                                                                 std::stop_token stop,
-                                                                                 const Progress& progress) {
+StatusOr<std::shared_ptr<const prover::ResidentParameters>> SmallParameters::Get(
+    prover::Device& device, const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
+    std::stop_token stop, const Progress& progress) {
   if (!available) return Missing(circuit, *shape);
   return store_.Get(device, {.circuit = circuit.id, .path = proving_.path(), .shape = shape}, stop, progress);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// An engine over small circuits and devices that misbehave on demand: real witnesses, real proofs, real verification, in
-// milliseconds.
+// An engine over small circuits and devices that misbehave on demand: real witnesses, real proofs, real verification,
+// in milliseconds.
 
 #include <memory>
 #include <string>
@@ -15,9 +15,9 @@
 
 namespace cuzk::testing_support {
 
-/// Every kind is the mixed circuit. The payload (vanilla_proof) is a text: its first character is the number of partitions;
-/// "unreadable" anywhere fails in parsing, "bad1" fails in the witness of partition 1, "slow" waits in parsing until
-/// ReleaseSlow.
+/// Every kind is the mixed circuit. The payload (vanilla_proof) is a text: its first character is the number of
+/// partitions; "unreadable" anywhere fails in parsing, "bad1" fails in the witness of partition 1, "slow" waits in
+/// parsing until ReleaseSlow.
 class SmallWork final : public engine::ProofWork {
  public:
   explicit SmallWork(const Proving& proving) : proving_(proving) {}
@@ -49,7 +49,8 @@ class SmallParameters final : public engine::ParameterSource {
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
                                                                   const filecoin::Circuit& circuit,
                                                                   std::shared_ptr<const r1cs::Shape> shape,
-                                                                  std::stop_token stop, const Progress& progress) override;
+                                                                  std::stop_token stop,
+                                                                  const Progress& progress) override;
   StatusOr<bool> Evict(const std::string& circuit) override { return store_.Evict(circuit); }
   void Forget(const prover::Device& device) override { store_.Forget(device); }
   std::vector<prover::ParameterStatus> Snapshot() const override { return store_.Snapshot(); }

@@ -67,9 +67,8 @@ TEST(Budget, ReserveEndsWithTheStopTokenAndWithTheImpossible) {
   Reservation held = *budget.TryReserve(MemoryClass::kPinned, 8);
   EXPECT_TRUE(absl::IsResourceExhausted(budget.Reserve(MemoryClass::kPinned, 11, {}).status()));
   std::stop_source stop;
-  std::jthread waiter([&] {
-    EXPECT_TRUE(absl::IsCancelled(budget.Reserve(MemoryClass::kPinned, 5, stop.get_token()).status()));
-  });
+  std::jthread waiter(
+      [&] { EXPECT_TRUE(absl::IsCancelled(budget.Reserve(MemoryClass::kPinned, 5, stop.get_token()).status())); });
   stop.request_stop();
 }
 

@@ -49,7 +49,7 @@ TEST(PinnedPool, SlabsAreAllocatedOnceAndLentAgain) {
     EXPECT_EQ(pool.Snapshot().leases_total, 6u);
     EXPECT_EQ(pool.Snapshot().used_slabs, 0u);
     EXPECT_EQ(Pinned(budget), 20 * kMiB);  // idle, but still held
-    Lease small = *pool.TryAcquire(kMiB);   // would waste more than a quarter
+    Lease small = *pool.TryAcquire(kMiB);  // would waste more than a quarter
     EXPECT_NE(small.bytes().data(), first);
   }
   EXPECT_EQ(Pinned(budget), 0u);
@@ -126,8 +126,8 @@ TEST(PinnedPool, FailingAllocatorWaitsWhileLeasesAreOutAndFailsOtherwise) {
   allocator.Fail(0, 1000);
   uint64_t changes = budget.ChangeCount();
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(absl::IsUnavailable(pool.TryAcquire(kMiB).status()));
-  EXPECT_EQ(allocator.calls(), 3u);                 // asked once, not ten times
-  EXPECT_LE(budget.ChangeCount(), changes + 1);     // so that whoever waits does not wake itself
+  EXPECT_EQ(allocator.calls(), 3u);              // asked once, not ten times
+  EXPECT_LE(budget.ChangeCount(), changes + 1);  // so that whoever waits does not wake itself
   std::jthread waiter([&] { EXPECT_TRUE(pool.Acquire(kMiB, {}).ok()); });
   held.Release();
 }

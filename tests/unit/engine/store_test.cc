@@ -1,0 +1,259 @@
+#include "core/engine/store.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "core/base/file.h"
+#include "core/engine/intake.h"
+#include "tests/unit/engine/small_engine.h"
+
+extern char** environ;
+
+namespace cuzk::engine {
+namespace {
+
+using filecoin::Kind;
+using std::chrono::minutes;
+using std::chrono::steady_clock;
+using testing::HasSubstr;
+using testing_support::SmallEngine;
+using testing_support::SmallEngineOptions;
+using testing_support::SmallRequest;
+
+class StoreTest : public testing::Test {
+ protected:
+  StoreTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "cuzk-store-XXXXXX").string();
+    directory_ = mkdtemp(name.data());
+  }
+  ~StoreTest() override { std::filesystem::remove_all(directory_); }
+
+  std::filesystem::path path() const { return directory_ / "state"; }
+  std::unique_ptr<JobStore> Open() {
+    auto store = JobStore::Open({path()});
+    EXPECT_TRUE(store.ok()) << store.status();
+    return *std::move(store);
+  }
+  static StoredJob Example(const std::string& id) {
+    StoredJob job{.id = id, .kind = Kind::kWindow, .priority = Priority::kHigh, .submitted_ms = 5, .deadline_ms = 99};
+    job.vanilla = {
+        .kind = 3, .registered_proof = 5, .vanilla_proofs = {"one", std::string("\0two", 4)}, .randomness = "r"};
+    job.digest = PayloadDigest(job.vanilla);
+    return job;
+  }
+  size_t Payloads() const {
+    size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path())) {
+      count += entry.path().filename().string().find(".payload") != std::string::npos;
+    }
+    return count;
+  }
+  SmallEngineOptions Durable() const { return {.engine = {.state_directory = path()}}; }
+
+  std::filesystem::path directory_;
+};
+
+TEST_F(StoreTest, KeepsJobsAndOneCopyOfEachPayload) {
+  int64_t first, second;
+  {
+    auto store = Open();
+    first = *store->Accept(Example("a"));
+    second = *store->Accept(Example("b [1 2]\n"));
+    EXPECT_EQ(Payloads(), 2u);
+    StoredJob end{.row = second, .state = JobState::kCompleted, .proof = std::string("p\0q", 3), .finished_ms = 7};
+    end.timings.total_ms = 42;
+    EXPECT_TRUE(store->Finish(end).ok());
+    EXPECT_EQ(Payloads(), 1u);
+  }
+  auto store = Open();
+  auto jobs = *store->Load();
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[0].id, "a");
+  EXPECT_EQ(jobs[0].state, JobState::kQueued);
+  EXPECT_EQ(jobs[0].deadline_ms, 99);
+  EXPECT_EQ(jobs[0].registered_proof, 5u);
+  EXPECT_EQ(jobs[0].priority, Priority::kHigh);
+  auto payload = store->ReadPayload(first, jobs[0].digest);
+  ASSERT_TRUE(payload.ok()) << payload.status();
+  EXPECT_EQ(payload->vanilla_proofs, Example("a").vanilla.vanilla_proofs);
+  EXPECT_EQ(jobs[1].id, "b [1 2]\n");
+  EXPECT_EQ(jobs[1].proof, std::string("p\0q", 3));
+  EXPECT_EQ(jobs[1].timings.total_ms, 42u);
+  EXPECT_FALSE(jobs[1].fetched);
+  EXPECT_TRUE(store->Fetched(second).ok());
+  EXPECT_TRUE((*store->Load())[1].fetched);
+  EXPECT_TRUE(store->Forget(first).ok());
+  EXPECT_EQ(Payloads(), 0u);
+  EXPECT_EQ(store->Load()->size(), 1u);
+}
+
+TEST_F(StoreTest, IsForOneProcessAndForNobodyElsesEyes) {
+  auto store = Open();
+  EXPECT_TRUE(absl::IsFailedPrecondition(JobStore::Open({path()}).status()));
+  EXPECT_TRUE(store->Accept(Example("a")).ok());
+  for (const auto& entry : std::filesystem::directory_iterator(path())) {
+    auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
+    EXPECT_EQ(std::filesystem::status(entry).permissions() & others, std::filesystem::perms::none) << entry;
+  }
+}
+
+TEST_F(StoreTest, BoundsItsPayloadsAndClearsWhatACrashLeft) {
+  auto small = JobStore::Open({path(), 100});
+  ASSERT_TRUE(small.ok());
+  StoredJob job = Example("a");
+  job.vanilla.vanilla_proof = std::string(200, 'x');
+  EXPECT_TRUE(absl::IsResourceExhausted((*small)->Accept(job).status()));
+  small->reset();
+  ASSERT_TRUE(WriteFile(path() / "77.payload", AsBytes("left over")).ok());
+  ASSERT_TRUE(WriteFile(path() / ".78.payload.tmp1", AsBytes("half")).ok());
+  auto store = Open();
+  EXPECT_EQ(Payloads(), 0u);
+}
+
+TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {
+  int64_t row;
+  {
+    auto store = Open();
+    StoredJob job = Example("a");
+    job.deadline_ms.reset();
+    row = *store->Accept(job);
+    std::filesystem::path file = path() / StrCat(row, ".payload");
+    std::string bytes = *ReadFile(file);
+    for (size_t cut : {size_t{0}, size_t{7}, bytes.size() / 2, bytes.size() - 1}) {
+      ASSERT_TRUE(WriteFile(file, AsBytes(bytes.substr(0, cut))).ok());
+      EXPECT_FALSE(store->ReadPayload(row, Example("a").digest).ok()) << cut;
+    }
+    std::string changed = bytes;
+    changed[changed.size() - 1] ^= 1;
+    ASSERT_TRUE(WriteFile(file, AsBytes(changed)).ok());
+    EXPECT_FALSE(store->ReadPayload(row, Example("a").digest).ok());
+    EXPECT_FALSE(store->ReadPayload(12345, Example("a").digest).ok());
+  }
+  {
+    SmallEngine engine(Durable());
+    auto result = engine->Await("a", steady_clock::now() + minutes(5));
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->state, JobState::kFailed);
+    EXPECT_THAT(result->error, HasSubstr("the stored request is lost"));
+  }
+  std::ofstream(path() / "jobs.sqlite") << std::string(5000, 'x');
+  std::filesystem::remove(path() / "jobs.sqlite-wal");
+  EXPECT_FALSE(JobStore::Open({path()}).ok());
+}
+
+TEST_F(StoreTest, AnUnfinishedJobGoesOnAfterARestart) {
+  JobTicket ticket;
+  {
+    SmallEngine engine(Durable());
+    engine.device().Hold();
+    ticket = engine.Submit("porep-1000-1", "3");
+    engine->Drain(steady_clock::now());
+    EXPECT_TRUE(absl::IsUnavailable(engine->Await(ticket.key, {}).status()));
+  }
+  SmallEngine engine(Durable());
+  EXPECT_TRUE(engine.Submit("porep-1000-1", "3").joined);
+  auto result = engine->Await("porep-1000-1", steady_clock::now() + minutes(5));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->state, JobState::kCompleted) << result->error;
+  EXPECT_EQ(result->proof->size(), 3 * 192u);
+  EXPECT_EQ(Payloads(), 0u);
+}
+
+TEST_F(StoreTest, AResultNotYetFetchedIsThereAfterARestart) {
+  std::string unfetched, fetched;
+  {
+    SmallEngine engine(Durable());
+    fetched = *engine.Await(engine.Submit("fetched", "1")).proof;
+    engine.Submit("unfetched", "1");
+    engine.Submit("cancelled", "9");
+    EXPECT_TRUE(engine->Cancel("cancelled").ok());
+    engine.WaitFor([](const EngineStatus& status) {
+      auto porep = status.kinds.at(Kind::kPorep);
+      return porep.completed_total == 2;
+    });
+  }
+  SmallEngine engine(Durable());
+  EXPECT_EQ(*engine->Await("fetched", {})->proof, fetched);
+  EXPECT_EQ(engine->Await("cancelled", {})->state, JobState::kCancelled);
+  // Asked again in the same words, the daemon gives the answer that it has.
+  JobTicket again = engine.Submit("unfetched", "1");
+  EXPECT_TRUE(again.joined);
+  EXPECT_EQ(engine.Await(again).state, JobState::kCompleted);
+  EXPECT_FALSE(engine.Submit("unfetched", "1").joined);
+  EXPECT_FALSE(engine.Submit("fetched", "1").joined);
+}
+
+/// What the process that is killed runs; see below. Ids come from the log's length, so that no two are alike.
+TEST(StoreChild, DISABLED_Run) {
+  const char* directory = std::getenv("CUZK_STORE_CHILD");
+  ASSERT_NE(directory, nullptr);
+  std::filesystem::path base(directory);
+  int log = open((base / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  auto write_line = [&](const std::string& line) { (void)!write(log, line.data(), line.size()); };
+  SmallEngine engine({.engine = {.state_directory = base / "state"}});
+  for (int i = 0; i < 1000; ++i) {
+    std::string id = StrCat("job ", getpid(), " ", i);
+    auto ticket = engine->Submit({.request_id = id, .vanilla = SmallRequest(i % 2 ? "1" : "2")});
+    if (!ticket.ok()) continue;
+    write_line(StrCat("accepted ", id, "\n"));
+    if (i % 3 == 0) continue;  // its result is not fetched
+    auto result = engine->Await(ticket->key, {});
+    if (!result.ok()) continue;
+    write_line(StrCat("answer ", id, "|",
+                      result->state == JobState::kCompleted ? ToHex(AsBytes(*result->proof)) : result->error, "\n"));
+  }
+}
+
+TEST_F(StoreTest, KilledAtRandomMomentsNothingIsLostAndNobodyHearsTwoAnswers) {
+  constexpr int kRounds = 12;
+  ASSERT_EQ(setenv("CUZK_STORE_CHILD", directory_.c_str(), 1), 0);
+  std::mt19937 random(20261130);
+  for (int round = 0; round < kRounds; ++round) {
+    std::string filter = "--gtest_filter=StoreChild.*", also = "--gtest_also_run_disabled_tests",
+                name = "/proc/self/exe";
+    char* arguments[] = {name.data(), filter.data(), also.data(), nullptr};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    ASSERT_EQ(posix_spawn(&child, name.c_str(), &actions, nullptr, arguments, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100 + random() % 600));
+    kill(child, SIGKILL);
+    int status;
+    waitpid(child, &status, 0);
+  }
+  std::map<std::string, std::set<std::string>> answers;  // by id; empty: accepted only
+  std::ifstream log(directory_ / "log");
+  for (std::string line; std::getline(log, line);) {
+    if (line.starts_with("accepted ")) answers[line.substr(9)];
+    if (size_t bar = line.find('|'); line.starts_with("answer ") && bar != line.npos) {
+      answers[line.substr(7, bar - 7)].insert(line.substr(bar + 1));
+    }
+  }
+  SmallEngine engine(Durable());
+  for (auto& [id, heard] : answers) {
+    auto result = engine->Await(id, steady_clock::now() + minutes(5));
+    ASSERT_TRUE(result.ok()) << id << ": " << result.status();
+    EXPECT_EQ(result->state, JobState::kCompleted) << id << ": " << result->error;
+    if (result->proof) heard.insert(ToHex(AsBytes(*result->proof)));
+    EXPECT_EQ(heard.size(), 1u) << id;
+  }
+  EXPECT_GT(answers.size(), 0u);
+  EXPECT_EQ(Payloads(), 0u);
+  RecordProperty("jobs", static_cast<int>(answers.size()));
+  std::printf("%zu jobs over %d kills\n", answers.size(), kRounds);
+}
+
+}  // namespace
+}  // namespace cuzk::engine
