@@ -38,13 +38,9 @@ std::string Missing(const std::array<Feature, N>& features) {
 
 }  // namespace
 
-std::string_view ArithmeticName(Arithmetic arithmetic) {
-  return arithmetic == Arithmetic::kIfma ? "ifma" : "scalar";
-}
+std::string_view ArithmeticName(Arithmetic arithmetic) { return arithmetic == Arithmetic::kIfma ? "ifma" : "scalar"; }
 
-bool IsSupported(Arithmetic arithmetic) {
-  return arithmetic == Arithmetic::kScalar || Missing(IfmaFeatures()).empty();
-}
+bool IsSupported(Arithmetic arithmetic) { return arithmetic == Arithmetic::kScalar || Missing(IfmaFeatures()).empty(); }
 
 Arithmetic BestArithmetic() { return IsSupported(Arithmetic::kIfma) ? Arithmetic::kIfma : Arithmetic::kScalar; }
 

@@ -181,7 +181,8 @@ class MsmCall {
       for (size_t task = task_begin; task < task_end; ++task) {
         const size_t range = task / groups, first = task % groups * plan.group;
         const size_t begin = count * range / plan.ranges, end = count * (range + 1) / plan.ranges;
-        std::span<XyzzPoint<F>> out(sums.data() + range * windows + first, std::min<size_t>(plan.group, windows - first));
+        std::span<XyzzPoint<F>> out(sums.data() + range * windows + first,
+                                    std::min<size_t>(plan.group, windows - first));
         pass->Run(terms, begin, end, static_cast<unsigned>(first), out);
       }
       std::lock_guard lock(mutex);

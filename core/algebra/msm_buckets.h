@@ -89,8 +89,7 @@ class BucketPass {
         items_(kChunk) {}
 
   /// For each window from `first_window` (as many as `out` has) the sum over terms [begin, end) of digit times point.
-  void Run(const BucketTerms<F>& terms, size_t begin, size_t end, unsigned first_window,
-           std::span<XyzzPoint<F>> out) {
+  void Run(const BucketTerms<F>& terms, size_t begin, size_t end, unsigned first_window, std::span<XyzzPoint<F>> out) {
     const size_t windows = out.size();
     std::fill(buckets_.begin(), buckets_.end(), AffinePoint<F>::Infinity());
     const size_t step = std::max<size_t>(1, kChunk / windows);

@@ -15,9 +15,7 @@ struct WindowShape {
 
   /// For magnitudes below 2^magnitude_bits. The top window has room for the carry, so digits are -B .. B with
   /// B = Buckets().
-  static constexpr WindowShape For(unsigned bits, unsigned magnitude_bits) {
-    return {bits, magnitude_bits / bits + 1};
-  }
+  static constexpr WindowShape For(unsigned bits, unsigned magnitude_bits) { return {bits, magnitude_bits / bits + 1}; }
   constexpr uint32_t Buckets() const { return 1u << (bits - 1); }
 };
 

@@ -227,7 +227,8 @@ void MillerLoops(benchmark::State& state, Arithmetic arithmetic) {
   for (auto _ : state) f = MillerLoop(p, q, arithmetic);
   Fr sum = Fr::Zero();
   for (size_t i = 0; i < n; ++i) sum += Bases<Fp>::Of(n).logarithms[i] * Bases<Fp2>::Of(n).logarithms[i];
-  if (!(FinalExponentiation(f) == Pow(Pairing(G1Generator(), G2Generator()), sum))) state.SkipWithError("wrong product");
+  if (!(FinalExponentiation(f) == Pow(Pairing(G1Generator(), G2Generator()), sum)))
+    state.SkipWithError("wrong product");
 }
 void Pairs(benchmark::internal::Benchmark* b) {
   b->Arg(1)->Arg(3)->Arg(8)->Arg(12)->ArgName("pairs")->Unit(benchmark::kMicrosecond);

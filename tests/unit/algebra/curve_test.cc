@@ -82,15 +82,17 @@ TYPED_TEST(Curve, JacobianSumsKeepTheLaws) {
 
 TYPED_TEST(Curve, XyzzSumsKeepTheLaws) {
   using A = AffinePoint<TypeParam>;
-  auto full = OneByOne<TypeParam>(
-      [](const A& a, const A& b) { return ToJacobian(Add(RescaledXyzz(a), RescaledXyzz(b))); });
+  auto full =
+      OneByOne<TypeParam>([](const A& a, const A& b) { return ToJacobian(Add(RescaledXyzz(a), RescaledXyzz(b))); });
   full.twice = [](const Points<TypeParam>& a) {
     Points<TypeParam> r;
     for (const A& p : a) r.push_back(ToAffine(ToJacobian(Double(RescaledXyzz(p)))));
     return r;
   };
   EXPECT_EQ(BrokenGroupLaw(full), "");
-  EXPECT_EQ(BrokenGroupLaw(OneByOne<TypeParam>([](const A& a, const A& b) { return ToJacobian(Add(RescaledXyzz(a), b)); })), "");
+  EXPECT_EQ(
+      BrokenGroupLaw(OneByOne<TypeParam>([](const A& a, const A& b) { return ToJacobian(Add(RescaledXyzz(a), b)); })),
+      "");
 }
 
 TYPED_TEST(Curve, BatchedSumsKeepTheLaws) {
@@ -107,9 +109,8 @@ TYPED_TEST(Curve, LawsFindABrokenDouble) {
     return formulas::AddFinish(formulas::AddSteps(p, q), p.z * q.z);
   });
   EXPECT_NE(BrokenGroupLaw(incomplete), "");
-  auto no_doubling = OneByOne<TypeParam>([](const A& a, const A& b) {
-    return a == b ? JacobianPoint<TypeParam>::Infinity() : Add(ToJacobian(a), b);
-  });
+  auto no_doubling = OneByOne<TypeParam>(
+      [](const A& a, const A& b) { return a == b ? JacobianPoint<TypeParam>::Infinity() : Add(ToJacobian(a), b); });
   EXPECT_NE(BrokenGroupLaw(no_doubling), "");
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// The axioms of a field, for every implementation of one: the host's elements, the portable bodies, the vector lanes and
-// the devices. An implementation works on arrays; the laws are tried on edge values and random ones. A law returns the
-// name of what is broken, or nothing, so that the suite itself can be tried on a broken double.
+// The axioms of a field, for every implementation of one: the host's elements, the portable bodies, the vector lanes
+// and the devices. An implementation works on arrays; the laws are tried on edge values and random ones. A law returns
+// the name of what is broken, or nothing, so that the suite itself can be tried on a broken double.
 
 #include <functional>
 #include <random>
@@ -162,8 +162,8 @@ std::string BrokenFieldLaw(const FieldOperations<F>& f, size_t count = 48, uint6
   return "";
 }
 
-/// For prime fields: results are reduced and equal to a product by doubling and adding of canonical values, which shares
-/// nothing with Montgomery's method but the conversion.
+/// For prime fields: results are reduced and equal to a product by doubling and adding of canonical values, which
+/// shares nothing with Montgomery's method but the conversion.
 template <class F>
 std::string BrokenPrimeFieldLaw(const FieldOperations<F>& f, size_t count = 40, uint64_t seed = 7) {
   const Triples<F> t(count, seed);

@@ -7,7 +7,8 @@ namespace {
 
 template <class F>
 class HostFields : public testing::Test {};
-using Fields = testing::Types<Fr, Fp, MontField<FrParams, PortableLimbs>, MontField<FpParams, PortableLimbs>, Fp2, Fp6, Fp12>;
+using Fields =
+    testing::Types<Fr, Fp, MontField<FrParams, PortableLimbs>, MontField<FpParams, PortableLimbs>, Fp2, Fp6, Fp12>;
 TYPED_TEST_SUITE(HostFields, Fields);
 
 TYPED_TEST(HostFields, KeepTheLaws) { EXPECT_EQ(BrokenFieldLaw(HostField<TypeParam>()), ""); }

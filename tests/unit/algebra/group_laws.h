@@ -1,7 +1,7 @@
 #pragma once
-// The laws of the groups G1 and G2, for every implementation of addition: the coordinate systems, the batches that share
-// an inversion, and the devices. An implementation adds arrays of affine points. A law returns the name of what is
-// broken, or nothing.
+// The laws of the groups G1 and G2, for every implementation of addition: the coordinate systems, the batches that
+// share an inversion, and the devices. An implementation adds arrays of affine points. A law returns the name of what
+// is broken, or nothing.
 
 #include <functional>
 #include <random>

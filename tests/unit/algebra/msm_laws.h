@@ -56,10 +56,17 @@ struct KnownBases {
     BatchToAffine(walk, points);
     for (size_t i = 1; with_special_cases && i < n; ++i) {
       switch (random() % 8) {
-        case 0: Set(i, AffinePoint<F>::Infinity(), Fr::Zero()); break;
-        case 1: Set(i, points[i - 1], logarithms[i - 1]); break;
-        case 2: Set(i, -points[i / 2], -logarithms[i / 2]); break;
-        default: break;
+        case 0:
+          Set(i, AffinePoint<F>::Infinity(), Fr::Zero());
+          break;
+        case 1:
+          Set(i, points[i - 1], logarithms[i - 1]);
+          break;
+        case 2:
+          Set(i, -points[i / 2], -logarithms[i / 2]);
+          break;
+        default:
+          break;
       }
     }
   }
@@ -77,14 +84,30 @@ inline std::vector<Fr> ScalarsOfKind(size_t kind, size_t n, uint64_t seed) {
   std::vector<Fr> k(n);
   for (Fr& x : k) {
     switch (kind) {
-      case 0: x = any(); break;
-      case 1: x = same; break;
-      case 2: x = random() % 50 == 0 ? any() : random() % 2 ? Fr::One() : Fr::Zero(); break;
-      case 3: x = Fr::FromU64(random() >> (random() % 64)); break;
-      case 4: x = random() % 2 ? any() : Fr::FromI64(static_cast<int64_t>(random() % 2001) - 1000); break;
-      case 5: x = Fr::Zero(); break;
-      case 6: x = -Fr::FromU64(random() % 3 + 1); break;
-      default: x = Fr::FromU64(2).Pow(random() % 255); break;
+      case 0:
+        x = any();
+        break;
+      case 1:
+        x = same;
+        break;
+      case 2:
+        x = random() % 50 == 0 ? any() : random() % 2 ? Fr::One() : Fr::Zero();
+        break;
+      case 3:
+        x = Fr::FromU64(random() >> (random() % 64));
+        break;
+      case 4:
+        x = random() % 2 ? any() : Fr::FromI64(static_cast<int64_t>(random() % 2001) - 1000);
+        break;
+      case 5:
+        x = Fr::Zero();
+        break;
+      case 6:
+        x = -Fr::FromU64(random() % 3 + 1);
+        break;
+      default:
+        x = Fr::FromU64(2).Pow(random() % 255);
+        break;
     }
   }
   return k;

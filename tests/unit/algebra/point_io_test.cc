@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "core/base/file.h"
 #include "tests/fixtures.h"
 #include "tests/unit/algebra/arithmetics.h"
@@ -186,8 +188,9 @@ TYPED_TEST(PointIo, ManyPointsNameTheFirstBadOne) {
       EXPECT_EQ(E::ReadMany(spoiled, out, options, pool).message(), "point 2203: point is infinity");
       options.refuse_infinity = false;
       EXPECT_EQ(E::ReadMany(spoiled, out, options, pool).message(), "point 2306: point is not on the curve");
-      EXPECT_EQ(E::ReadMany(ByteSpan(spoiled).first(1300 * E::kUncompressed), std::span(out).first(1300), options, pool),
-                absl::OkStatus());
+      EXPECT_EQ(
+          E::ReadMany(ByteSpan(spoiled).first(1300 * E::kUncompressed), std::span(out).first(1300), options, pool),
+          absl::OkStatus());
       EXPECT_TRUE(out[1203].IsInfinity());
 
       auto outsider = E::Write(Outsider<TypeParam>());
@@ -195,6 +198,43 @@ TYPED_TEST(PointIo, ManyPointsNameTheFirstBadOne) {
       std::copy(outsider.begin(), outsider.end(), spoiled.begin() + 77 * E::kUncompressed);
       auto status = E::ReadMany(spoiled, out, options, pool);
       EXPECT_EQ(status.message(), check == PointCheck::kFull ? "point 1077: point is not in the subgroup" : "");
+    }
+  }
+}
+
+// Whatever the bytes: one point read twice is the same, what is accepted is written back as it was, and both
+// arithmetics give the same points or the same words.
+TYPED_TEST(PointIo, SpoiledBytesAreAcceptedOnlyIfTheyAreAnEncoding) {
+  using E = Encoding<TypeParam>;
+  ThreadPool pool(1);
+  std::mt19937_64 random(23);
+  std::vector<uint8_t> good;
+  for (const auto& p : SamplePoints<TypeParam>(17, 24)) {
+    auto b = E::Write(p);
+    good.insert(good.end(), b.begin(), b.end());
+  }
+  for (int round = 0; round < 150; ++round) {
+    auto bytes = good;
+    for (uint64_t k = random() % 3; k-- > 0;) {
+      // Often the first byte of a point, where the flags are, and often a coordinate's last.
+      size_t at = random() % bytes.size();
+      if (random() % 2) at -= at % 48;
+      if (random() % 4 == 0) at += 47 - at % 48;
+      bytes[at] ^= static_cast<uint8_t>(random() % 2 ? 1 << random() % 8 : random());
+    }
+    ReadOptions options{.check = round % 2 ? PointCheck::kFull : PointCheck::kCurveOnly, .refuse_infinity = false};
+    std::vector<AffinePoint<TypeParam>> expected(17);
+    const Status status = E::ReadMany(bytes, expected, options, pool);
+    for (Arithmetic arithmetic : TestedArithmetics()) {
+      std::vector<AffinePoint<TypeParam>> out(17);
+      options.arithmetic = arithmetic;
+      EXPECT_EQ(E::ReadMany(bytes, out, options, pool), status);
+      if (status.ok()) {
+        EXPECT_EQ(out, expected);
+      }
+    }
+    for (size_t i = 0; status.ok() && i < 17; ++i) {
+      EXPECT_EQ(ToHex(E::Write(expected[i])), ToHex(ByteSpan(bytes).subspan(i * E::kUncompressed, E::kUncompressed)));
     }
   }
 }
@@ -215,7 +255,8 @@ TEST(PointIoVectors, GeneratorBytesAreTheKnownOnes) {
             "024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8");
 }
 
-// A proof that the reference prover made (the toy circuit, r = 7, s = 9): points that it wrote are read and written back.
+// A proof that the reference prover made (the toy circuit, r = 7, s = 9): points that it wrote are read and written
+// back.
 TEST(PointIoVectors, AProofOfTheReferenceProver) {
   const std::string a =
       "9391feec57f458e3df6bfeb872165b1f303eca70abe5a1583d9ec8edba8bd5cf6bd1e761342c184dcd5313c5bdac9840";
