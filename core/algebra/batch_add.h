@@ -46,15 +46,8 @@ class BatchAdder {
     std::copy(points.begin(), points.end(), out.begin());
   }
 
-  /// Any number of additions; later ones of the span must not depend on earlier ones.
-  void Run(std::span<const PointAddition<F>> additions) {
-    for (size_t i = 0; i < additions.size(); i += kBatch) {
-      RunBatch(additions.subspan(i, std::min(kBatch, additions.size() - i)));
-    }
-  }
-
- protected:
-  virtual void RunBatch(std::span<const PointAddition<F>> additions) = 0;
+  /// Any number of additions; none may read what another one of the span writes.
+  virtual void Run(std::span<const PointAddition<F>> additions) = 0;
 };
 
 /// The body for scalar arithmetic.
@@ -63,10 +56,14 @@ class ScalarBatchAdder final : public BatchAdder<F> {
  public:
   ScalarBatchAdder() : denominator_(this->kBatch), prefix_(this->kBatch) {}
 
- protected:
-  void RunBatch(std::span<const PointAddition<F>> additions) override;
+  void Run(std::span<const PointAddition<F>> additions) override {
+    for (size_t i = 0; i < additions.size(); i += this->kBatch) {
+      RunBatch(additions.subspan(i, std::min(this->kBatch, additions.size() - i)));
+    }
+  }
 
  private:
+  void RunBatch(std::span<const PointAddition<F>> additions);
   // What an addition turned out to be; for all but kAdd and kDouble the shared denominator is one.
   enum class Case : uint8_t { kAdd, kDouble, kTakeLeft, kTakeRight, kInfinity };
   static Case Classify(const PointAddition<F>& addition, F& denominator);

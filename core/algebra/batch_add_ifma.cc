@@ -7,6 +7,7 @@
 #include "core/algebra/batch_add_ifma.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/algebra/fp_lanes.h"
 
@@ -95,10 +96,10 @@ struct PointLanes<Fp2> {
   }
 };
 
-/// Eight additions of a batch, between its two passes.
+/// Eight additions of a batch, between its two passes. Operands lie anywhere in memory and are read once.
 template <class F>
 struct AdditionGroup {
-  typename PointLanes<F>::Lanes x1, difference;
+  typename PointLanes<F>::Lanes x1, y1, difference, rise;  // x2 - x1, y2 - y1
   typename PointLanes<F>::Factor denominator, prefix;
   LaneMask special;  // infinity among the operands, or equal x: computed one by one
 };
@@ -107,14 +108,12 @@ struct AdditionGroup {
 template <class F>
 struct Operands {
   const uint64_t *left[8], *right[8];
-  uint64_t* out[8];
   LaneMask negate_left = 0, negate_right = 0;
 
   explicit Operands(const PointAddition<F>* a) {
     for (size_t i = 0; i < 8; ++i) {
       left[i] = reinterpret_cast<const uint64_t*>(a[i].left);
       right[i] = reinterpret_cast<const uint64_t*>(a[i].right);
-      out[i] = reinterpret_cast<uint64_t*>(a[i].out);
       negate_left |= static_cast<LaneMask>(a[i].negate_left << i);
       negate_right |= static_cast<LaneMask>(a[i].negate_right << i);
     }
@@ -134,6 +133,8 @@ template <class F>
   group.special = P::ZeroLimbs(group.x1) | P::ZeroLimbs(x2) | P::ZeroLimbs(difference);
   if (group.special) difference = P::Select(group.special, P::Lanes::One(), difference);
   group.difference = difference;
+  group.y1 = P::NegatedWhere(o.negate_left, P::Y(o.left));
+  group.rise = P::NegatedWhere(o.negate_right, P::Y(o.right)) - group.y1;
   group.denominator = AsFactor(difference);
   group.prefix = product;
   product = P::ProductAsFactor(product * group.denominator);
@@ -144,17 +145,16 @@ template <class F>
 [[gnu::always_inline]] inline void SecondPass(const PointAddition<F>* additions, const AdditionGroup<F>& group,
                                               typename PointLanes<F>::Factor& inverse) {
   using P = PointLanes<F>;
-  using Lanes = typename P::Lanes;
-  Operands<F> o(additions);
   auto reciprocal = P::ProductAsFactor(inverse * group.prefix);
   inverse = P::ProductAsFactor(inverse * group.denominator);
-  Lanes y1 = P::NegatedWhere(o.negate_left, P::Y(o.left)), y2 = P::NegatedWhere(o.negate_right, P::Y(o.right));
-  auto slope = P::ProductAsFactor(AsFactor(y2 - y1) * reciprocal);
-  AffinePoint<Lanes> sum;
+  auto slope = P::ProductAsFactor(AsFactor(group.rise) * reciprocal);
+  AffinePoint<typename P::Lanes> sum;
   sum.x = P::DividedBy2To32(Square(slope)) - group.x1.Double() - group.difference;
-  sum.y = slope * AsFactor(group.x1 - sum.x) - y1;
+  sum.y = slope * AsFactor(group.x1 - sum.x) - group.y1;
+  uint64_t* out[8];
+  for (size_t i = 0; i < 8; ++i) out[i] = reinterpret_cast<uint64_t*>(additions[i].out);
   if (!group.special) {
-    P::Write(sum, o.out);
+    P::Write(sum, out);
     return;
   }
   // Before anything is written: a result may take the place of its operand.
@@ -162,70 +162,118 @@ template <class F>
   for (size_t i = 0; i < 8; ++i) {
     if (group.special >> i & 1) one_by_one[i] = AddOne(additions[i]);
   }
-  P::Write(sum, o.out);
+  P::Write(sum, out);
   for (size_t i = 0; i < 8; ++i) {
-    if (group.special >> i & 1) std::memcpy(o.out[i], &one_by_one[i], sizeof(AffinePoint<F>));
+    if (group.special >> i & 1) std::memcpy(out[i], &one_by_one[i], sizeof(AffinePoint<F>));
   }
 }
 
-/// Asks for the operands of eight additions, which lie anywhere in memory.
+/// Asks for the operands of additions, which lie anywhere in memory. In assembly, because GCC takes a function that only
+/// prefetches for one without effect and drops its calls.
 template <class F>
-void Prefetch(const PointAddition<F>* additions) {
-  for (size_t i = 0; i < 8; ++i) {
-    for (size_t line = 0; line < sizeof(AffinePoint<F>); line += 64) {
-      _mm_prefetch(reinterpret_cast<const char*>(additions[i].left) + line, _MM_HINT_T0);
-      _mm_prefetch(reinterpret_cast<const char*>(additions[i].right) + line, _MM_HINT_T0);
+void Prefetch(std::span<const PointAddition<F>> additions) {
+  for (const PointAddition<F>& a : additions) {
+    for (size_t byte = 0; byte < sizeof(AffinePoint<F>); byte += 64) {
+      asm volatile("prefetcht0 %0" : : "m"(*(reinterpret_cast<const char*>(a.left) + byte)));
+      asm volatile("prefetcht0 %0" : : "m"(*(reinterpret_cast<const char*>(a.right) + byte)));
     }
   }
 }
 
+/// Additions that share an inversion: as many as the second-level cache holds twice.
 template <class F>
-void AddBatch(std::span<const PointAddition<F>> additions, std::byte* scratch) {
-  using Lanes = typename PointLanes<F>::Lanes;
-  auto* groups = reinterpret_cast<AdditionGroup<F>*>(scratch);
-  const size_t whole = additions.size() / 8, count = (additions.size() + 7) / 8;
-  // The last group is filled up with additions of two points of no importance.
-  AffinePoint<F> filler[3] = {};
-  PointAddition<F> last[8];
-  for (size_t i = 0; i < 8; ++i) {
-    if (8 * whole + i < additions.size()) {
-      last[i] = additions[8 * whole + i];
-    } else {
-      last[i] = {&filler[0], &filler[1], &filler[2], false, false};
-    }
-  }
-  auto at = [&](size_t g) { return g < whole ? additions.data() + 8 * g : last; };
-  constexpr size_t kAhead = 3;
-  for (size_t g = 0; g < std::min(kAhead, whole); ++g) Prefetch(at(g));
-  // Two products, of even and of odd groups, because one would be a chain that the processor waits for.
+inline constexpr size_t kLaneBatch = 98304 / sizeof(AffinePoint<F>);
+
+/// The additions of one batch by groups of eight.
+template <class F>
+class Batch {
+ public:
   using Factor = typename PointLanes<F>::Factor;
-  Factor product[2] = {AsFactor(Lanes::One()), AsFactor(Lanes::One())};
-  for (size_t g = 0; g < count; ++g) {
-    if (g + kAhead < whole) Prefetch(at(g + kAhead));
-    FirstPass(at(g), groups[g], product[g % 2]);
+
+  Batch(std::span<const PointAddition<F>> additions, AdditionGroup<F>* groups)
+      : additions_(additions), whole_(additions.size() / 8), count_((additions.size() + 7) / 8), groups_(groups) {
+    // The last group is filled up with additions of no importance.
+    for (size_t i = 0; i < 8; ++i) {
+      size_t at = 8 * whole_ + i;
+      last_[i] = at < additions.size() ? additions[at] : PointAddition<F>{&filler_[0], &filler_[1], &filler_[2], false, false};
+    }
   }
-  Factor both = AsFactor(PointLanes<F>::Inverse(AsFactor(product[0] * product[1])));
-  Factor inverse[2] = {AsFactor(both * product[1]), AsFactor(both * product[0])};
-  for (size_t g = count; g-- > 0;) SecondPass(at(g), groups[g], inverse[g % 2]);
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  size_t count() const { return count_; }
+  void PrefetchGroup(size_t g) const {
+    if (g < whole_) Prefetch(additions_.subspan(8 * g, 8));
+  }
+  void First(size_t g) { FirstPass(At(g), groups_[g], product_[g % 2]); }
+  void Second(size_t g) { SecondPass(At(g), groups_[g], product_[g % 2]); }
+  /// Between the passes.
+  void Invert() {
+    Factor both = AsFactor(PointLanes<F>::Inverse(AsFactor(product_[0] * product_[1])));
+    Factor inverse_of_even = AsFactor(both * product_[1]);
+    product_[1] = AsFactor(both * product_[0]);
+    product_[0] = inverse_of_even;
+  }
+
+ private:
+  const PointAddition<F>* At(size_t g) const { return g < whole_ ? additions_.data() + 8 * g : last_; }
+
+  std::span<const PointAddition<F>> additions_;
+  const size_t whole_, count_;
+  AdditionGroup<F>* const groups_;
+  // Of even and of odd groups, because one product would be a chain that the processor waits for; then their inverses.
+  Factor product_[2] = {AsFactor(PointLanes<F>::Lanes::One()), AsFactor(PointLanes<F>::Lanes::One())};
+  AffinePoint<F> filler_[3] = {};
+  PointAddition<F> last_[8];
+};
+
+/// The second pass of a batch goes along with the first one of the next, which waits for memory where the other computes.
+template <class F>
+void AddAll(std::span<const PointAddition<F>> additions, std::byte* scratch) {
+  constexpr size_t kBatch = kLaneBatch<F>, kAhead = 2;
+  auto* groups = reinterpret_cast<AdditionGroup<F>*>(scratch);
+  auto part = [&](size_t i) {
+    size_t begin = std::min(i * kBatch, additions.size());
+    return additions.subspan(begin, std::min(kBatch, additions.size() - begin));
+  };
+  auto first_pass = [](Batch<F>& batch, size_t g) {
+    batch.PrefetchGroup(g + kAhead);
+    batch.First(g);
+  };
+  std::optional<Batch<F>> batches[2];
+  for (size_t i = 0; i * kBatch < additions.size(); ++i) {
+    if (i == 0) {
+      batches[0].emplace(part(0), groups);
+      for (size_t g = 0; g < batches[0]->count(); ++g) first_pass(*batches[0], g);
+    }
+    Batch<F>& now = *batches[i % 2];
+    Batch<F>& next = batches[(i + 1) % 2].emplace(part(i + 1), groups + (i + 1) % 2 * (kBatch / 8));
+    now.Invert();
+    size_t done = 0;
+    for (size_t g = now.count(); g-- > 0;) {
+      if (done < next.count()) first_pass(next, done++);
+      now.Second(g);
+    }
+  }
 }
 
 }  // namespace
 
 template <>
 size_t IfmaAddScratchBytes<Fp>() {
-  return BatchAdder<Fp>::kBatch / 8 * sizeof(AdditionGroup<Fp>);
+  return 2 * kLaneBatch<Fp> / 8 * sizeof(AdditionGroup<Fp>);
 }
 template <>
 size_t IfmaAddScratchBytes<Fp2>() {
-  return BatchAdder<Fp2>::kBatch / 8 * sizeof(AdditionGroup<Fp2>);
+  return 2 * kLaneBatch<Fp2> / 8 * sizeof(AdditionGroup<Fp2>);
 }
 template <>
-void IfmaAddBatch<Fp>(std::span<const PointAddition<Fp>> additions, std::byte* scratch) {
-  AddBatch(additions, scratch);
+void IfmaAdd<Fp>(std::span<const PointAddition<Fp>> additions, std::byte* scratch) {
+  AddAll(additions, scratch);
 }
 template <>
-void IfmaAddBatch<Fp2>(std::span<const PointAddition<Fp2>> additions, std::byte* scratch) {
-  AddBatch(additions, scratch);
+void IfmaAdd<Fp2>(std::span<const PointAddition<Fp2>> additions, std::byte* scratch) {
+  AddAll(additions, scratch);
 }
 
 }  // namespace cuzk::algebra

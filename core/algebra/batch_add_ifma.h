@@ -13,13 +13,13 @@ namespace cuzk::algebra {
 template <class F>
 std::unique_ptr<BatchAdder<F>> MakeLaneBatchAdder();
 
-/// What IfmaAddBatch needs for a batch of BatchAdder::kBatch, aligned to 64 bytes.
+/// What IfmaAdd works in, aligned to 64 bytes.
 template <class F>
 size_t IfmaAddScratchBytes();
 
-/// All additions of the span (at most BatchAdder::kBatch), points in memory form, every case right.
+/// All additions of the span as BatchAdder::Run does them, points in memory form, every case right.
 template <class F>
-void IfmaAddBatch(std::span<const PointAddition<F>> additions, std::byte* scratch);
+void IfmaAdd(std::span<const PointAddition<F>> additions, std::byte* scratch);
 
 // What it calls back, in batch_add_lanes.cc, compiled for every processor.
 

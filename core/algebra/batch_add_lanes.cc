@@ -20,8 +20,7 @@ class LaneBatchAdder final : public BatchAdder<F> {
   LaneBatchAdder()
       : scratch_(static_cast<std::byte*>(::operator new(IfmaAddScratchBytes<F>(), kScratchAlignment))) {}
 
- protected:
-  void RunBatch(std::span<const PointAddition<F>> additions) override { IfmaAddBatch(additions, scratch_.get()); }
+  void Run(std::span<const PointAddition<F>> additions) override { IfmaAdd(additions, scratch_.get()); }
 
  private:
   std::unique_ptr<std::byte, FreeScratch> scratch_;
