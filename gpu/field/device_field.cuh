@@ -144,10 +144,10 @@ CUZK_DEVICE void MontMulLazy(const uint32_t (&a)[N], const uint32_t (&b)[N], uin
 /// a - p if a >= p.
 template <class Params, int N>
 CUZK_DEVICE void ReduceOnce(uint32_t (&a)[N]) {
-  uint32_t p[N];
+  uint32_t p[N], less[N];
   Words32<Params>::Modulus(p);
-  uint32_t borrow = Sub(a, p, a);
-  AddIf(borrow, a, p);
+  uint32_t borrow = Sub(a, p, less);
+  Choose(borrow, a, less, a);
 }
 
 }  // namespace detail

@@ -57,17 +57,6 @@ CUZK_DEVICE void MulWide(uint32_t& lo, uint32_t& hi, uint32_t a, uint32_t b) {
   asm volatile("mul.lo.u32 %0, %2, %3;\n\tmul.hi.u32 %1, %2, %3;" : "=&r"(lo), "=&r"(hi) : "r"(a), "r"(b));
 }
 
-/// r += p where `mask` is not zero (one predicate, no selects).
-template <int N>
-CUZK_DEVICE void AddIf(uint32_t mask, uint32_t (&r)[N], const uint32_t (&p)[N]) {
-  asm volatile("{.reg .pred q; setp.ne.u32 q, %1, 0; @q add.cc.u32 %0, %0, %2;}" : "+r"(r[0]) : "r"(mask), "r"(p[0]));
-#pragma unroll
-  for (int i = 1; i < N - 1; ++i) {
-    asm volatile("{.reg .pred q; setp.ne.u32 q, %1, 0; @q addc.cc.u32 %0, %0, %2;}" : "+r"(r[i]) : "r"(mask), "r"(p[i]));
-  }
-  asm volatile("{.reg .pred q; setp.ne.u32 q, %1, 0; @q addc.u32 %0, %0, %2;}" : "+r"(r[N - 1]) : "r"(mask), "r"(p[N - 1]));
-}
-
 /// r = a + b; no carry leaves.
 template <int N>
 CUZK_DEVICE void Add(const uint32_t (&a)[N], const uint32_t (&b)[N], uint32_t (&r)[N]) {
@@ -84,6 +73,22 @@ CUZK_DEVICE uint32_t Sub(const uint32_t (&a)[N], const uint32_t (&b)[N], uint32_
 #pragma unroll
   for (int i = 1; i < N; ++i) r[i] = SubcCc(a[i], b[i]);
   return Subc(0, 0);
+}
+
+/// r += p & mask. Masks, not predicates: ptxas turns a chain of predicated additions into a ladder of branches.
+template <int N>
+CUZK_DEVICE void AddIf(uint32_t mask, uint32_t (&r)[N], const uint32_t (&p)[N]) {
+  r[0] = AddCc(r[0], p[0] & mask);
+#pragma unroll
+  for (int i = 1; i < N - 1; ++i) r[i] = AddcCc(r[i], p[i] & mask);
+  r[N - 1] = Addc(r[N - 1], p[N - 1] & mask);
+}
+
+/// r = yes where `mask` is all ones, no where it is zero.
+template <int N>
+CUZK_DEVICE void Choose(uint32_t mask, const uint32_t (&yes)[N], const uint32_t (&no)[N], uint32_t (&r)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) r[i] = (yes[i] & mask) | (no[i] & ~mask);
 }
 
 }  // namespace cuzk::gpu
