@@ -70,17 +70,21 @@ DeviceLine* Pipeline::ChooseLine(const Job& job, uint32_t index) const {
   unsigned room = options_.device_queue + (job.priority == Priority::kCritical ? 1 : 0);
   DeviceLine* best = nullptr;
   DeviceLine* avoided = nullptr;
+  bool another = false;  // than the avoided one, now or later
   for (const auto& line : board_.lines) {
-    if (!line->lost.ok() || desk.lines[line->index].Lock() == nullptr) continue;
+    const LoadedParameters& parameters = desk.lines[line->index];
+    if (!line->lost.ok()) continue;
+    bool avoid = job.partitions[index].avoid == line->device;
+    another = another || (!avoid && parameters.failed.ok());
     size_t load = line->queue.size() + line->underway;
-    if (load >= room) continue;
-    if (job.partitions[index].avoid == line->device) {
+    if (load >= room || parameters.Lock() == nullptr) continue;
+    if (avoid) {
       avoided = line.get();
     } else if (best == nullptr || load < best->queue.size() + best->underway) {
       best = line.get();
     }
   }
-  return best != nullptr ? best : avoided;
+  return best != nullptr || another ? best : avoided;
 }
 
 bool Pipeline::MayGo(uint64_t key) const {
