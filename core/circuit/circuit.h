@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/algebra/cpu_arithmetic.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
@@ -65,14 +66,14 @@ StatusOr<CircuitDigest> DigestCircuit(const CircuitSpec& spec, const DigestOptio
 StatusOr<std::string> NameOfRow(const CircuitSpec& spec, uint64_t row);
 
 /// Computes the assignment and evaluates a, b and c in place, in `lease`, which holds LeaseLayout::For(*shape, layout).bytes.
-/// Blocks are written by all threads of the pool; one is enough.
+/// Blocks are written by all threads of the pool; one is enough. `arithmetic` decides how fast, never what.
 ///
 /// INVALID_ARGUMENT if the inputs do not have the spec's counts and lengths, or if a relation that the circuit closes does
 /// not hold: the text names challenge and relation ("challenge 7: comm_r_last path: does not lead to its root"; of several,
 /// the first in the circuit's order). The public inputs end up in Witness::inputs().
 StatusOr<r1cs::Witness> WriteWitness(const CircuitSpec& spec, std::shared_ptr<const r1cs::Shape> shape,
                                      r1cs::Layout layout, const PartitionInputs& inputs, memory::Lease lease,
-                                     ThreadPool& pool);
+                                     ThreadPool& pool, algebra::Arithmetic arithmetic = algebra::BestArithmetic());
 
 /// Assigns the same way and checks every row; names the first that does not hold. For tests and audits: tens of times
 /// slower, 32 bytes per variable.

@@ -3,6 +3,7 @@
 
 #include "core/circuit/merkle_gadget.h"
 #include "core/circuit/porep.h"
+#include "core/circuit/prepared_hashes.h"
 #include "core/circuit/sha256_gadget.h"
 
 namespace cuzk::circuit {
@@ -67,6 +68,28 @@ class PorepCircuit {
   }
 
   void MakeBlock(Cs& cs, const Head& head, uint64_t index) const;
+
+  /// Blocks whose hashes are prepared together. A block's parents fill the lanes.
+  static constexpr uint64_t kPreparedTogether = 1;
+  void Prepare(uint64_t first, uint64_t last, PreparedHashes& prepared) const {
+    for (uint64_t i = first; i < last; ++i) {
+      const PorepChallenge& challenge = inputs_->challenges[i];
+      std::vector<Fr> columns;
+      for (const PorepColumn& parent : challenge.parents) {
+        columns.insert(columns.end(), parent.labels.begin(), parent.labels.end());
+      }
+      const size_t hashes = prepared.Compute(std::move(columns), spec_.layers);
+      std::vector<PathStart> starts;
+      for (const PorepColumn& parent : challenge.parents) {
+        starts.push_back({prepared.digest(hashes, starts.size()), &parent.comm_c_path});
+      }
+      const std::vector<size_t> levels = prepared.ComputePaths(spec_.replica_tree, starts);
+      for (size_t j = 0; j < starts.size(); ++j) {
+        prepared.Expect(hashes, j);
+        for (const size_t level : levels) prepared.Expect(level, j);
+      }
+    }
+  }
 
  private:
   /// Column hash of a parent and its place in tree C.

@@ -5,6 +5,7 @@
 
 #include "core/circuit/merkle_gadget.h"
 #include "core/circuit/post.h"
+#include "core/circuit/prepared_hashes.h"
 
 namespace cuzk::circuit {
 
@@ -21,9 +22,30 @@ class PostCircuit {
   uint64_t BlockCount() const { return spec_.sectors; }
   Head MakeHead(Cs&) const { return {}; }
 
+  /// Blocks whose hashes are prepared together: as many as there are lanes.
+  static constexpr uint64_t kPreparedTogether = 8;
+  void Prepare(uint64_t first, uint64_t last, PreparedHashes& prepared) const {
+    std::vector<Fr> pairs;
+    std::vector<PathStart> starts;
+    for (uint64_t i = first; i < last; ++i) {
+      const PostSector& sector = Sector(i);
+      pairs.insert(pairs.end(), {sector.comm_c, sector.comm_r_last});
+      for (const PostChallenge& challenge : sector.challenges) {
+        starts.push_back({challenge.leaf, &challenge.comm_r_last_path});
+      }
+    }
+    const size_t comm_r = prepared.Compute(std::move(pairs), 2);
+    const std::vector<size_t> levels = prepared.ComputePaths(spec_.replica_tree, starts);
+    for (uint64_t i = 0; i < last - first; ++i) {
+      prepared.Expect(comm_r, i);
+      for (uint64_t j = i * spec_.challenges; j < (i + 1) * spec_.challenges; ++j) {
+        for (const size_t level : levels) prepared.Expect(level, j);
+      }
+    }
+  }
+
   void MakeBlock(Cs& cs, const Head&, uint64_t index) const {
-    const PostSector* sector =
-        inputs_ != nullptr ? &inputs_->sectors[std::min<size_t>(index, inputs_->sectors.size() - 1)] : nullptr;
+    const PostSector* sector = inputs_ != nullptr ? &Sector(index) : nullptr;
     const N comm_r_last = cs.AllocateNum(Given<Cs>([&] { return sector->comm_r_last; }));
     const N comm_c = cs.AllocateNum(Given<Cs>([&] { return sector->comm_c; }));
     const N comm_r = cs.AllocateNum(Given<Cs>([&] { return sector->comm_r; }));
@@ -42,6 +64,11 @@ class PostCircuit {
   }
 
  private:
+  /// The last sector stands for the missing ones.
+  const PostSector& Sector(uint64_t index) const {
+    return inputs_->sectors[std::min<size_t>(index, inputs_->sectors.size() - 1)];
+  }
+
   const PostSpec& spec_;
   const PostInputs* inputs_;
 };

@@ -1,11 +1,13 @@
 #pragma once
 // Writing parts of a witness at their places: the head, some blocks, the input rows.
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/circuit/kinds.h"
+#include "core/circuit/prepared_hashes.h"
 
 namespace cuzk::circuit::internal {
 
@@ -42,21 +44,42 @@ StatusOr<typename Circuit::Head> WriteHead(const Circuit& circuit, const Stretch
   return head;
 }
 
+/// How blocks are written.
+struct WriteOptions {
+  ThreadPool& pool;
+  algebra::Arithmetic arithmetic;
+};
+
+/// Writes block `index` and gives the first relation that does not hold.
+template <class Writer, class Circuit>
+std::optional<r1cs::Relation> WriteBlock(const Circuit& circuit, const typename Circuit::Head& head, size_t index,
+                                         const Stretch& stretch, r1cs::Prepared* prepared) {
+  const std::vector<r1cs::Position>& blocks = stretch.shape.blocks;
+  Writer writer(stretch.shape, stretch.At(blocks[index]), blocks[index]);
+  writer.set_prepared(prepared);
+  circuit.MakeBlock(writer, head, index);
+  writer.Finish(stretch.At(blocks[index + 1]));
+  return writer.broken();
+}
+
 /// Writes blocks [first, last) by all threads of the pool. Of several broken relations the first is named.
 template <class Writer, class Circuit>
 Status WriteBlocks(const Circuit& circuit, const typename Circuit::Head& head, size_t first, size_t last,
-                   const Stretch& stretch, ThreadPool& pool) {
-  const std::vector<r1cs::Position>& blocks = stretch.shape.blocks;
+                   const Stretch& stretch, const WriteOptions& options) {
   // The head may have written its part of the first shared word already.
   const bool head_before = stretch.begin == r1cs::Position{};
-  for (size_t i = head_before ? first + 1 : first; i <= last; ++i) stretch.ClearSharedWord(blocks[i]);
+  for (size_t i = head_before ? first + 1 : first; i <= last; ++i) stretch.ClearSharedWord(stretch.shape.blocks[i]);
   std::vector<std::optional<r1cs::Relation>> broken(last - first);
-  pool.ParallelFor(last - first, 1, [&](size_t from, size_t to) {
-    for (size_t i = first + from; i < first + to; ++i) {
-      Writer writer(stretch.shape, stretch.At(blocks[i]), blocks[i]);
-      circuit.MakeBlock(writer, head, i);
-      writer.Finish(stretch.At(blocks[i + 1]));
-      broken[i - first] = writer.broken();
+  const bool prepares = Writer::kNativeBodies && options.arithmetic != algebra::Arithmetic::kScalar;
+  const size_t together = prepares ? Circuit::kPreparedTogether : 1;
+  options.pool.ParallelFor((last - first + together - 1) / together, 1, [&](size_t from, size_t to) {
+    for (size_t group = from; group < to; ++group) {
+      const size_t begin = first + group * together, end = std::min(begin + together, last);
+      PreparedHashes prepared(options.arithmetic);
+      if (prepares) circuit.Prepare(begin, end, prepared);
+      for (size_t i = begin; i < end; ++i) {
+        broken[i - first] = WriteBlock<Writer>(circuit, head, i, stretch, prepares ? &prepared : nullptr);
+      }
     }
   });
   for (size_t i = 0; i < broken.size(); ++i) {

@@ -2,6 +2,7 @@
 // EmptySectorUpdateCircuit: a head (public inputs, apex tree, challenge bits), then one block per challenge.
 
 #include "core/circuit/merkle_gadget.h"
+#include "core/circuit/prepared_hashes.h"
 #include "core/circuit/update.h"
 
 namespace cuzk::circuit {
@@ -59,6 +60,21 @@ class UpdateCircuit {
   uint64_t BlockCount() const { return spec_.challenges; }
   Head MakeHead(Cs& cs) const;
   void MakeBlock(Cs& cs, const Head& head, uint64_t index) const;
+
+  /// Blocks whose hashes are prepared together: two paths each fill the lanes.
+  static constexpr uint64_t kPreparedTogether = 4;
+  void Prepare(uint64_t first, uint64_t last, PreparedHashes& prepared) const {
+    std::vector<PathStart> starts;
+    for (uint64_t i = first; i < last; ++i) {
+      const UpdateChallenge& challenge = inputs_->challenges[i];
+      starts.push_back({challenge.leaf_old, &challenge.path_old});
+      starts.push_back({challenge.leaf_new, &challenge.path_new});
+    }
+    const std::vector<size_t> levels = prepared.ComputePaths(spec_.replica_tree, starts);
+    for (size_t j = 0; j < starts.size(); ++j) {
+      for (const size_t level : levels) prepared.Expect(level, j);
+    }
+  }
 
  private:
   N MakeSelector(Cs& cs, Head& head) const;

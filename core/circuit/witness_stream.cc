@@ -41,7 +41,8 @@ Status Stream(const Spec& spec, const r1cs::Shape& shape, r1cs::Layout layout, c
       ++last;
     }
     CUZK_RETURN_IF_ERROR(
-        internal::WriteBlocks<Writer>(circuit, head, first, last, stretch(blocks[first], blocks[last]), pool));
+        internal::WriteBlocks<Writer>(circuit, head, first, last, stretch(blocks[first], blocks[last]),
+                                      {pool, algebra::BestArithmetic()}));
     show(blocks[first], blocks[last]);
     first = last;
   }

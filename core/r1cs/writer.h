@@ -26,6 +26,12 @@ struct WriterStreams {
 /// written. No effect in the plain layout.
 void ClearSharedWord(const LeaseLayout& layout, const Position& begin, std::byte* memory, const Position& at);
 
+/// Results that native bodies worked out before their rows are written; what they are is the gadgets' own matter.
+class Prepared {
+ public:
+  virtual ~Prepared() = default;
+};
+
 /// Writes one stretch. Variables are their values. One thread; several writers may write different stretches of one
 /// lease at once. `kNative`: whether gadgets take the bodies made for writing; the plain bodies evaluate every row as the
 /// circuit's source says, and tests hold both equal.
@@ -129,6 +135,10 @@ class BasicWitnessWriter {
     CUZK_CHECK(streams_.aux.wide() == end.aux.wide() && streams_.inputs == end.inputs);
   }
 
+  /// Not owned; may be null.
+  void set_prepared(Prepared* prepared) { prepared_ = prepared; }
+  Prepared* prepared() const { return prepared_; }
+
   /// For native bodies: they push the same values in the same order, as narrow or wide as the shape has them.
   RowStream& a() { return streams_.rows[0]; }
   RowStream& b() { return streams_.rows[1]; }
@@ -149,6 +159,7 @@ class BasicWitnessWriter {
   WriterStreams streams_;
   const uint64_t begin_row_;
   const int8_t* const begin_narrow_;  // null in the plain layout, which needs no row numbers
+  Prepared* prepared_ = nullptr;
   std::optional<Relation> broken_;
 };
 

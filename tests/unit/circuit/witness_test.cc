@@ -4,6 +4,7 @@
 
 #include "core/circuit/circuit.h"
 #include "core/circuit/kinds.h"
+#include "core/circuit/witness_stream.h"
 #include "core/circuit/write.h"
 #include "core/memory/host_allocator.h"
 #include "tests/unit/circuit/instances.h"
@@ -33,8 +34,9 @@ std::vector<Instance> Instances() {
 
 class WholeCircuit : public testing::TestWithParam<Instance> {
  protected:
-  using Write = decltype(&WriteWitness);
-  StatusOr<r1cs::Witness> Run(Write write, Layout layout, size_t threads, const PartitionInputs& inputs) {
+  using Write = std::function<StatusOr<r1cs::Witness>(const CircuitSpec&, std::shared_ptr<const r1cs::Shape>, Layout,
+                                                      const PartitionInputs&, memory::Lease, ThreadPool&)>;
+  StatusOr<r1cs::Witness> Run(const Write& write, Layout layout, size_t threads, const PartitionInputs& inputs) {
     const CircuitSpec& spec = GetParam().spec;
     ThreadPool pool(threads);
     if (!shape_) {
@@ -70,7 +72,15 @@ r1cs::Checker Check(const CircuitSpec& spec, const PartitionInputs& inputs) {
 
 TEST_P(WholeCircuit, EveryWriterEqualsTheChecker) {
   const r1cs::Checker checker = Check(GetParam().spec, GetParam().inputs);
-  for (Write write : {&WriteWitness, &WriteWitnessPlainBodies}) {
+  std::vector<Write> writers = {&WriteWitnessPlainBodies};
+  for (const auto arithmetic : {algebra::Arithmetic::kScalar, algebra::Arithmetic::kIfma}) {
+    if (!algebra::IsSupported(arithmetic)) continue;
+    writers.push_back([arithmetic](const auto& spec, auto shape, Layout layout, const auto& inputs, auto lease,
+                                   ThreadPool& pool) {
+      return WriteWitness(spec, std::move(shape), layout, inputs, std::move(lease), pool, arithmetic);
+    });
+  }
+  for (const Write& write : writers) {
     for (Layout layout : {Layout::kPlain, Layout::kNarrow}) {
       const auto witness = Run(write, layout, 3, GetParam().inputs);
       ASSERT_TRUE(witness.ok()) << witness.status();
@@ -87,6 +97,67 @@ TEST_P(WholeCircuit, EveryWriterEqualsTheChecker) {
         EXPECT_TRUE(rows == want) << "matrix " << m << ", " << LayoutName(layout);
       }
     }
+  }
+}
+
+/// The digest of a vector the direct way.
+VectorDigest HashOf(const std::vector<Fr>& values, uint64_t chunk) {
+  VectorDigest digest;
+  digest.length = values.size();
+  std::vector<uint8_t> bytes;
+  for (const Fr& x : values) {
+    const Fr::Bytes le = x.ToBytesLe();
+    bytes.insert(bytes.end(), le.begin(), le.end());
+  }
+  digest.blake2s = Blake2s256(bytes);
+  for (size_t i = 0; i < bytes.size(); i += 32 * chunk) {
+    digest.chunks.push_back(Blake2s256(ByteSpan(bytes).subspan(i, std::min<size_t>(32 * chunk, bytes.size() - i))));
+  }
+  return digest;
+}
+
+void ExpectSame(const VectorDigest& got, const VectorDigest& want) {
+  EXPECT_EQ(got.length, want.length);
+  EXPECT_EQ(got.blake2s, want.blake2s);
+  EXPECT_EQ(got.chunks, want.chunks);
+}
+
+TEST_P(WholeCircuit, StreamedDigestIsThatOfTheCheckersValues) {
+  const r1cs::Checker checker = Check(GetParam().spec, GetParam().inputs);
+  ThreadPool pool(2);
+  const auto shape = MakeShape(GetParam().spec, pool);
+  ASSERT_TRUE(shape.ok());
+  constexpr uint64_t kChunk = 10000;
+  const auto digest = DigestWitness(GetParam().spec, **shape, GetParam().inputs, kChunk, {}, pool);
+  ASSERT_TRUE(digest.ok()) << digest.status();
+  EXPECT_TRUE(digest->inputs == checker.inputs());
+  ExpectSame(digest->inputs_digest, HashOf(checker.inputs(), kChunk));
+  ExpectSame(digest->aux, HashOf(checker.aux(), kChunk));
+  for (size_t m = 0; m < r1cs::kMatrixCount; ++m) {
+    std::vector<Fr> rows = checker.rows()[m];
+    for (const Fr& input : checker.inputs()) rows.push_back(m == 0 ? input : Fr::Zero());
+    ExpectSame(digest->rows[m], HashOf(rows, kChunk));
+  }
+}
+
+TEST_P(WholeCircuit, StretchesOfAnySizeShowTheSame) {
+  ThreadPool pool(2);
+  const auto shape = MakeShape(GetParam().spec, pool);
+  ASSERT_TRUE(shape.ok());
+  for (Layout layout : {Layout::kPlain, Layout::kNarrow}) {
+    std::vector<std::vector<Fr>> seen;
+    for (uint64_t bytes : {uint64_t{1}, uint64_t{3} << 20, uint64_t{1} << 40}) {
+      std::vector<Fr>& all = seen.emplace_back();
+      auto sink = [&all](const r1cs::WitnessView& view) {
+        std::vector<Fr> piece(view.end().aux - view.begin().aux);
+        view.ExpandAux(view.begin().aux, piece);
+        all.insert(all.end(), piece.begin(), piece.end());
+      };
+      ASSERT_TRUE(StreamWitness(GetParam().spec, **shape, layout, GetParam().inputs, bytes, sink, pool).ok());
+    }
+    EXPECT_EQ(seen[0].size(), (*shape)->counts.aux);
+    EXPECT_TRUE(seen[0] == seen[1]);
+    EXPECT_TRUE(seen[0] == seen[2]);
   }
 }
 
