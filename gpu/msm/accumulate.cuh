@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 4 : 2) FirstR
 
 /// Round j > 0: see above. Odd rounds go downwards, even ones upwards.
 template <class F>
-__global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 4 : 2) RoundKernel(const Rounds<F> s, uint32_t round) {
+__global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 3 : 2) RoundKernel(const Rounds<F> s, uint32_t round) {
   extern __shared__ uint4 shared[];
   uint32_t live = s.live[round], next = s.live[round + 1];
   if (live == 0) return;

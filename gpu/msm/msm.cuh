@@ -49,7 +49,7 @@ struct MsmScratch {
 
 template <class D>
 constexpr uint32_t RoundBlocksPerProcessor() {
-  return sizeof(D) == 48 ? 4 : 2;
+  return sizeof(D) == 48 ? 3 : 2;
 }
 
 template <class D>
