@@ -4,9 +4,11 @@
 #include <random>
 
 #include "core/circuit/merkle_gadget.h"
+#include "core/circuit/prepared_hashes.h"
 #include "core/memory/host_allocator.h"
 #include "core/r1cs/recorder.h"
 #include "core/r1cs/witness.h"
+#include "tests/unit/circuit/instances.h"
 
 namespace cuzk::circuit {
 namespace {
@@ -141,6 +143,46 @@ TEST(NativeBodies, OfTheColumnHashEqualPlainOnes) {
         PoseidonMerkle<Cs>(cs, labels);
       },
       4);
+}
+
+TEST(PreparedHashes, AreTakenInOrderAndOnlyForTheirOwnPreimage) {
+  Source source(1);
+  std::vector<Fr> preimages;
+  for (int i = 0; i < 5 * 4; ++i) preimages.push_back(source.Element());
+  const std::vector<Fr> other(4, Fr::One());
+  for (const auto arithmetic : {algebra::Arithmetic::kScalar, algebra::Arithmetic::kIfma}) {
+    if (!algebra::IsSupported(arithmetic)) continue;
+    PreparedHashes prepared(arithmetic);
+    const size_t batch = prepared.Compute(preimages, 4);
+    for (size_t i : {3, 0}) prepared.Expect(batch, i);
+    NoTrace trace;
+    Fr digest;
+    EXPECT_FALSE(prepared.Replay(other, trace, &digest));
+    EXPECT_FALSE(prepared.Replay(std::span(preimages).first(4), trace, &digest)) << "not the next";
+    EXPECT_FALSE(prepared.Replay(std::span(preimages).subspan(12, 2), trace, &digest)) << "another arity";
+    for (size_t i : {3, 0}) {
+      const auto preimage = std::span<const Fr>(preimages).subspan(4 * i, 4);
+      ASSERT_TRUE(prepared.Replay(preimage, trace, &digest));
+      EXPECT_EQ(digest, PoseidonHash(preimage));
+    }
+    EXPECT_FALSE(prepared.Replay(other, trace, &digest)) << "nothing is left";
+  }
+}
+
+TEST(PreparedHashes, OfPathsLeadToTheRoot) {
+  const TreeShape shape{64, 8, 4, 2};
+  Source source(2);
+  std::vector<Fr> leaves(64);
+  for (Fr& leaf : leaves) leaf = source.Element();
+  const WholeTree tree(shape, leaves, false);
+  std::vector<PathInputs> paths;
+  for (uint64_t i = 0; i < 11; ++i) paths.push_back(tree.Path(i * 5 % 64));
+  std::vector<PathStart> starts;
+  for (const PathInputs& path : paths) starts.push_back({leaves[path.leaf_index], &path});
+  PreparedHashes prepared(algebra::BestArithmetic());
+  const std::vector<size_t> levels = prepared.ComputePaths(shape, starts);
+  ASSERT_EQ(levels.size(), 3u);
+  for (size_t i = 0; i < starts.size(); ++i) EXPECT_EQ(prepared.digest(levels.back(), i), tree.root());
 }
 
 }  // namespace
