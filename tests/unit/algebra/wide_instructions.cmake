@@ -1,0 +1,31 @@
+# cmake -DNM=nm -DLIBRARIES="a.a;b.a" -P wide_instructions.cmake
+#
+# Objects built for AVX-512 IFMA (*_ifma.cc) must not define weak symbols: the linker may use such a copy of an inline
+# function for the whole program, which would then stop with an illegal instruction on other processors. Instantiations of
+# their own functions, which are called Ifma…, are theirs alone.
+foreach(library IN LISTS LIBRARIES)
+  execute_process(COMMAND ${NM} --defined-only --demangle ${library} OUTPUT_VARIABLE symbols RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "cannot read the symbols of ${library}")
+  endif()
+  string(REPLACE ";" "," symbols "${symbols}")
+  string(REPLACE "\n" ";" lines "${symbols}")
+  set(object "")
+  set(objects 0)
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^([^ ]+\\.o):$")
+      set(object "${CMAKE_MATCH_1}")
+      if(object MATCHES "_ifma\\.cc\\.o$")
+        math(EXPR objects "${objects} + 1")
+      endif()
+    elseif(object MATCHES "_ifma\\.cc\\.o$" AND line MATCHES "^[0-9a-f]+ [WVu] (.*)$")
+      set(symbol "${CMAKE_MATCH_1}")
+      if(NOT symbol MATCHES "^DW\\.ref\\.|cuzk::[a-z]+::Ifma[A-Z]")
+        message(SEND_ERROR "${library}: ${object} defines the weak symbol ${symbol}")
+      endif()
+    endif()
+  endforeach()
+  if(objects EQUAL 0)
+    message(FATAL_ERROR "${library} holds no object built for AVX-512 IFMA")
+  endif()
+endforeach()
