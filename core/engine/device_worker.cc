@@ -28,8 +28,9 @@ void Pipeline::RunWorker(DeviceLine& line, unsigned worker) {
       job.worker = StrCat(line.index, ".", worker);
       line.workers[worker] = WorkerState{task.task.job, task.task.index, Now(), line.workers[worker].busy};
       Publish(job);
+      // Under the lock, so that the bars lie in the order in which the workers took their partitions.
+      Draw(task.task, "waiting", StrCat("device ", line.index, " queue"), task.task.began);
     }
-    Draw(task.task, "waiting", StrCat("device ", line.index, " queue"), task.task.began);
     Prove(line, worker, std::move(task));
   }
 }

@@ -66,8 +66,9 @@ class Pipeline {
   std::vector<std::shared_ptr<Job>> Unfinished() const;
   CircuitDesk& Desk(const filecoin::Circuit& circuit);
   bool Live(const CircuitDesk& desk) const;
-  // pipeline.cc, without the lock
+  // pipeline.cc, with or without the lock
   void Draw(const PartitionTask& task, std::string_view name, const std::string& track, TimePoint begin);
+  // pipeline.cc, without the lock
   void Measured(const Job& job, Stage stage, Duration duration);
 
   // admission.cc
