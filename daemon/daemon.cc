@@ -91,7 +91,8 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
     if (!loaded.ok()) return Annotate(loaded.status(), StrCat("params.preload: ", circuit));
     p.log.Info("parameters loaded", {{"circuit", circuit}, {"dur_ms", StrCat(loaded->load_time_ms)}});
   }
-  p.proving = std::make_unique<ProvingService>(*p.engine, p.metrics, p.stop.get_token());
+  p.proving = std::make_unique<ProvingService>(
+      *p.engine, p.metrics, ProvingService::Options{.cancel_abandoned = options.cancel_abandoned}, p.stop.get_token());
   p.operator_service = std::make_unique<OperatorService>(*p.engine, p.metrics, p.settings, p.stop.get_token());
   CUZK_ASSIGN_OR_RETURN(p.server, Server::Start(options.server, {p.proving.get(), p.operator_service.get()}));
   if (options.http) {

@@ -51,6 +51,9 @@ StatusOr<engine::EngineOptions> MakeEngineOptions(const Settings& settings) {
   CUZK_ASSIGN_OR_RETURN(options.synthesis_threads, InRange(settings, "synthesis.partitions", {1, 256}));
   CUZK_ASSIGN_OR_RETURN(options.workers_per_device, InRange(settings, "devices.workers", {1, 8}));
   options.max_request_bytes = SizeOf(settings, "grpc.max_message");
+  options.max_job_time = std::chrono::duration_cast<std::chrono::seconds>(settings.Duration("jobs.max_time"));
+  options.state_directory = settings.Text("jobs.state_directory");
+  options.max_stored_bytes = SizeOf(settings, "jobs.stored");
   options.result_age = std::chrono::duration_cast<std::chrono::seconds>(settings.Duration("jobs.result_age"));
   return options;
 }
@@ -94,6 +97,7 @@ StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
     return absl::InvalidArgumentError(StrCat("params.preload: there is no circuit \"", circuit, "\""));
   }
   options.drain = settings.Duration("jobs.drain");
+  options.cancel_abandoned = settings.Bool("jobs.cancel_abandoned");
   return options;
 }
 

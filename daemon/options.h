@@ -20,6 +20,7 @@ struct DaemonOptions {
   uint64_t memory_budget = 0;
   std::vector<std::string> preload;  ///< circuit ids, all known
   std::chrono::milliseconds drain{0};
+  bool cancel_abandoned = false;
 };
 
 /// InvalidArgument names the setting: what the reader of settings cannot see (addresses, circuits, ranges). Opens

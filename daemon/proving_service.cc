@@ -57,6 +57,7 @@ grpc::Status ProvingService::Prove(grpc::ServerContext* context, const v1::Prove
   if (!ticket.ok()) return Answer("Prove", ticket.status());
   StatusOr<engine::JobResult> result = WaitInSlices<engine::JobResult>(
       *context, std::nullopt, stop_, [&](engine::TimePoint end) { return engine_.Await(ticket->key, end, stop_); });
+  if (options_.cancel_abandoned && context->IsCancelled()) engine_.Abandon(*ticket);
   if (result.ok()) *response->mutable_result() = ToAwaitResponse(*result);
   return Answer("Prove", result.status());
 }

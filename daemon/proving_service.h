@@ -12,8 +12,11 @@ namespace cuzk::daemon {
 /// Any number of threads. Engine and metrics must outlive it. `stop` ends waiting calls with UNAVAILABLE.
 class ProvingService final : public v1::ProvingEngine::Service {
  public:
-  ProvingService(engine::Engine& engine, Metrics& metrics, std::stop_token stop)
-      : engine_(engine), metrics_(metrics), stop_(std::move(stop)) {}
+  struct Options {
+    bool cancel_abandoned = false;  ///< a job whose callers of Prove have all gone is cancelled
+  };
+  ProvingService(engine::Engine& engine, Metrics& metrics, const Options& options, std::stop_token stop)
+      : engine_(engine), metrics_(metrics), options_(options), stop_(std::move(stop)) {}
 
   grpc::Status SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest*, v1::SubmitProofResponse*) override;
   grpc::Status AwaitProof(grpc::ServerContext*, const v1::AwaitProofRequest*, v1::AwaitProofResponse*) override;
@@ -29,6 +32,7 @@ class ProvingService final : public v1::ProvingEngine::Service {
 
   engine::Engine& engine_;
   Metrics& metrics_;
+  const Options options_;
   const std::stop_token stop_;
 };
 

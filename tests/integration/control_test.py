@@ -29,11 +29,11 @@ class Tools(unittest.TestCase):
                 printed = control("circuit", "digest", "--kind", kind, "--size", "2KiB")
                 self.assertEqual(printed.code, 0, printed)
                 expected = (ALL_VECTORS / "circuit" / f"{recorded}-2KiB.txt").read_text().splitlines()
-                head = [line for line in expected if not line[0].isdigit()]
-                self.assertEqual(printed.out.splitlines()[:len(head)], head)
-                chunks = {tuple(line.split(" ")[:2]) for line in printed.out.splitlines()[len(head):]}
-                for line in expected[len(head):]:
-                    self.assertIn(tuple(line.split(" ")[:2]), chunks)
+                # The vectors leave out the name of the file and the paths of the rows.
+                lines = [line for line in printed.out.splitlines() if not line.startswith("cache ")]
+                self.assertEqual([" ".join(line.split(" ")[:2]) if line[0].isdigit() else line
+                                  for line in lines][:len(expected)],
+                                 expected)
 
     def test_witness_prints_the_recorded_digests(self):
         for kind in ("porep", "winning", "window", "snap"):
@@ -57,7 +57,10 @@ class Tools(unittest.TestCase):
         ids = {circuit["circuit_id"] for circuit in listed}
         for name in ("porep-32g", "porep-64g", "wpost-32g", "winning-32g", "snap-32g", "snap-64g", "porep-2k"):
             self.assertIn(name, ids)
-        self.assertEqual(sum(circuit["published"] for circuit in listed), 8)
+        published = {circuit["circuit_id"] for circuit in listed if circuit["published"]}
+        for kind in ("porep", "wpost", "winning", "snap"):
+            self.assertLessEqual({f"{kind}-32g", f"{kind}-64g"}, published)
+        self.assertNotIn("porep-4k", published)
 
     def test_params_make_writes_the_recorded_bytes(self):
         record = json.loads((ALL_VECTORS / "groth16" / "winning-2KiB.json").read_text())
@@ -76,7 +79,7 @@ class Tools(unittest.TestCase):
         return target
 
     def test_params_check_finds_what_was_changed(self):
-        path = self.copy_parameters("winning-2KiB.json")
+        path = self.copy_parameters("window-2KiB.json")
         self.assertEqual(control("params", "inspect", path).code, 0)
         whole = control("--json", "params", "check", path)
         self.assertEqual((whole.code, whole.json()["valid"], whole.json()["development"]), (0, True, True), whole)
@@ -92,7 +95,7 @@ class Tools(unittest.TestCase):
         path.write_bytes(original + b"\0")
         self.assertEqual(control("params", "check", path).code, 1)
         # Another circuit's file under this name.
-        path.write_bytes(self.copy_parameters("window-2KiB.json").read_bytes())
+        path.write_bytes(self.copy_parameters("winning-2KiB.json").read_bytes())
         self.assertEqual(control("params", "check", path).code, 1)
 
     def test_made_sectors_are_equal_for_equal_seeds(self):

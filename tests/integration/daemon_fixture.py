@@ -28,13 +28,14 @@ def clean_environment():
 class Daemon:
     """A cuzkd in a folder of its own, on a unix socket."""
 
-    def __init__(self, *flags, environment=None, params=None):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cuzkd-"))
+    def __init__(self, *flags, environment=None, params=None, folder=None):
+        self.folder = folder or pathlib.Path(tempfile.mkdtemp(prefix="cuzkd-"))
         self.socket = self.folder / "s"
         self.address = f"unix:{self.socket}"
         self.log_path = self.folder / "log"
         command = [BIN / "cuzkd", "--listen", self.address, "--http.listen", "127.0.0.1:0", "--params.directory",
-                   params or PARAMS, "--params.allow_development", "true", "--devices.use", "cpu", *flags]
+                   params or PARAMS, "--params.allow_development", "true", "--devices.use", "cpu",
+                   "--jobs.state_directory", self.folder / "state", *flags]
         with open(self.log_path, "w") as log:
             self.process = subprocess.Popen([str(c) for c in command], stderr=log, stdout=log,
                                             env={**clean_environment(), **(environment or {})})
@@ -62,10 +63,13 @@ class Daemon:
     def terminate(self, sig=signal.SIGTERM):
         self.process.send_signal(sig)
 
-    def close(self):
+    def kill(self):
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+
+    def close(self):
+        self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -91,7 +91,8 @@ class Programs(unittest.TestCase):
         self.addCleanup(daemon.close)
         self.assertEqual(stat.S_IMODE(os.stat(daemon.socket).st_mode), 0o660)
         # A second daemon does not take it away.
-        second = self.cuzkd("--listen", daemon.address, "--http.listen", "", "--devices.use", "cpu")
+        second = self.cuzkd("--listen", daemon.address, "--http.listen", "", "--devices.use", "cpu",
+                            "--jobs.state_directory", "")
         self.assertEqual(second.code, 78, second)
         self.assertIn("another process answers", second.err)
         self.assertEqual(daemon.control("status").code, 0)
@@ -106,7 +107,8 @@ class Programs(unittest.TestCase):
         self.assertEqual(fixture.control("--address", f"unix:{path}", "status").code, 0)
         file = self.folder / "file"
         file.write_text("precious")
-        answer = self.cuzkd("--listen", f"unix:{file}", "--http.listen", "", "--devices.use", "cpu")
+        answer = self.cuzkd("--listen", f"unix:{file}", "--http.listen", "", "--devices.use", "cpu",
+                            "--jobs.state_directory", "")
         self.assertEqual(answer.code, 78, answer)
         self.assertEqual(file.read_text(), "precious")
 

@@ -138,6 +138,24 @@ class Proofs(fixture.DaemonTest):
         self.assertEqual(self.get("/readyz"), "ready\n")
 
 
+class Restart(unittest.TestCase):
+
+    def test_an_accepted_job_survives_kill_and_restart(self):
+        request = requests("porep")[0]
+        first = fixture.Daemon()
+        self.addCleanup(first.close)
+        self.assertEqual(first.control("submit", "--request", request, "--id", "survivor").code, 0)
+        first.kill()
+        second = fixture.Daemon(folder=first.folder)
+        self.addCleanup(second.close)
+        proof = first.folder / "proof"
+        awaited = second.control("await", "survivor", "--out", proof)
+        self.assertEqual(awaited.code, 0, awaited)
+        verified = fixture.control("verify", "--request", request, "--proof", proof,
+                                   environment={"CUZK_PARAMS_DIRECTORY": str(fixture.PARAMS)})
+        self.assertEqual(verified.code, 0, verified)
+
+
 class Drain(unittest.TestCase):
 
     def setUp(self):

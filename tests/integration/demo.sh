@@ -29,7 +29,7 @@ fi
 
 say "starting cuzkd on unix:$SOCKET"
 "$BIN/cuzkd" --listen "unix:$SOCKET" --params.directory "$PARAMS" --params.allow_development true \
-  --http.listen "" 2>"$RUN/log" &
+  --jobs.state_directory "" --http.listen "" 2>"$RUN/log" &
 daemon=$!
 for _ in $(seq 100); do
   [ -S "$SOCKET" ] && "$BIN/cuzkctl" --address "unix:$SOCKET" status >/dev/null 2>&1 && break

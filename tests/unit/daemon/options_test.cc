@@ -54,6 +54,10 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
                                                       {"jobs.results", "12"},
                                                       {"jobs.result_age", "2h"},
                                                       {"jobs.drain", "90s"},
+                                                      {"jobs.max_time", "3h"},
+                                                      {"jobs.cancel_abandoned", "true"},
+                                                      {"jobs.state_directory", "/s"},
+                                                      {"jobs.stored", "1GiB"},
                                                       {"log.level", "debug"},
                                                       {"log.format", "json"}}));
   ASSERT_TRUE(options.ok()) << options.status();
@@ -78,6 +82,10 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
   EXPECT_EQ(options->engine.max_results, 12u);
   EXPECT_EQ(options->engine.result_age, std::chrono::hours(2));
   EXPECT_EQ(options->drain, std::chrono::seconds(90));
+  EXPECT_EQ(options->engine.max_job_time, std::chrono::hours(3));
+  EXPECT_TRUE(options->cancel_abandoned);
+  EXPECT_EQ(options->engine.state_directory, "/s");
+  EXPECT_EQ(options->engine.max_stored_bytes, uint64_t{1} << 30);
   EXPECT_EQ(options->log.level, LogLevel::kDebug);
   EXPECT_TRUE(options->log.json);
 }
