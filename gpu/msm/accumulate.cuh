@@ -13,7 +13,8 @@
 //             142 written in G1
 //   shared    operands of a thread's next addition, 288 bytes in G1, come by cp.async while it computes, and its running
 //             products, 96 bytes, are kept there: 48 KB a block
-//   registers 128 in G1: 4 blocks of 128 threads an SM; 255 in G2: 2 blocks
+//   registers 168 in G1, without spills: 3 blocks of 128 threads an SM (with 128 registers and 4 blocks a tenth slower:
+//             spilled words miss the first-level cache, of which the slots leave little); 255 in G2: 2 blocks
 
 #include "gpu/field/inverse.cuh"
 #include "gpu/msm/items.h"
@@ -22,6 +23,9 @@
 namespace cuzk::gpu {
 
 inline constexpr int kRoundThreads = 128;
+/// Blocks of a round on one multiprocessor.
+template <class F>
+inline constexpr int kRoundBlocks = sizeof(F) == 48 ? 3 : 2;
 inline constexpr int kInvertThreads = 1024;  // at most as many blocks in a round
 
 template <class F>
@@ -157,19 +161,22 @@ struct Slots {
   }
 };
 
-/// What addition to item q needs at its start; `entry` is its point. One group of copies.
+/// The operands of the addition to item q that are used up by its first three products; `entry` is its point.
 template <class F>
-CUZK_DEVICE void FetchOperands(const Rounds<F>& s, const Slots<F>& slots, uint32_t q, uint32_t entry) {
+CUZK_DEVICE void FetchEarly(const Rounds<F>& s, const Slots<F>& slots, uint32_t q, uint32_t entry) {
   const Affine<F>* point = s.points + (entry & ~kNegative);
   slots.FetchElement(Slots<F>::kPointX, &point->x);
   slots.FetchElement(Slots<F>::kPointY, &point->y);
-  slots.FetchPlanes(Slots<F>::kSumX, s.sums, 0, q);
-  slots.FetchPlanes(Slots<F>::kSumY, s.sums, 1, q);
   slots.FetchPlanes(Slots<F>::kPrefix, s.prefix, 0, q);
 }
-CUZK_DEVICE void EndGroup() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/// All groups but the last one have arrived.
-CUZK_DEVICE void AwaitAllButLast() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
+/// Those that are needed to its end; `following` is the point after, whose x is fetched where it will be added.
+template <class F>
+CUZK_DEVICE void FetchLate(const Rounds<F>& s, const Slots<F>& slots, uint32_t q, uint32_t following, bool goes_on) {
+  slots.FetchPlanes(Slots<F>::kSumX, s.sums, 0, q);
+  slots.FetchPlanes(Slots<F>::kSumY, s.sums, 1, q);
+  if (goes_on) slots.FetchElement(Slots<F>::kFollowingX, &s.points[following & ~kNegative].x);
+}
+CUZK_DEVICE void AwaitFetches() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// Round 0: sums become the first points, and the first denominators are built.
 template <class F>
@@ -196,7 +203,7 @@ __global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 4 : 2) FirstR
 
 /// Round j > 0: see above. Odd rounds go downwards, even ones upwards.
 template <class F>
-__global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 3 : 2) RoundKernel(const Rounds<F> s, uint32_t round) {
+__global__ void __launch_bounds__(kRoundThreads, kRoundBlocks<F>) RoundKernel(const Rounds<F> s, uint32_t round) {
   extern __shared__ uint4 shared[];
   uint32_t live = s.live[round], next = s.live[round + 1];
   if (live == 0) return;
@@ -212,8 +219,8 @@ __global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 3 : 2) RoundK
     k = min(k, count - 1);
     return t + (round % 2 == 0 ? k : count - 1 - k) * threads;
   };
-  // Loads run ahead: operands of the next addition by copies in two groups an item, the operands and the x of the point
-  // that follows; the entries of the next item and the place of those of the one after it in registers.
+  // Loads run ahead: operands of the next addition by copies in two lots, each as soon as its slots are read for the last
+  // time; the entries of the next item and the place of those of the one after it in registers.
   uint32_t q = 0, now = 0, following = 0, next_now = 0, next_following = 0, place = 0;
   if (count > 0) {
     q = item(0);
@@ -223,50 +230,48 @@ __global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 3 : 2) RoundK
     following = __ldg(s.entries + at + 1);
     next_now = __ldg(s.entries + next_at);
     next_following = __ldg(s.entries + next_at + 1);
-    FetchOperands(s, slots, q, now);
-    EndGroup();
-    if (q < next) slots.FetchElement(Slots<F>::kFollowingX, &s.points[following & ~kNegative].x);
-    EndGroup();
+    FetchEarly(s, slots, q, now);
+    FetchLate(s, slots, q, following, q < next);
   }
 #pragma unroll 1
   for (uint32_t k = 0; k < count; ++k) {
-    AwaitAllButLast();
-    F ax = slots.Read(Slots<F>::kSumX), px = slots.Read(Slots<F>::kPointX), ay = slots.Read(Slots<F>::kSumY);
-    F d = px - ax;
-    bool special = MaybeZero(d) || MaybeZero(ax) || MaybeZero(px);
+    AwaitFetches();
+    F d, slope, both_x;
     Affine<F> sum;
-    F slope, both_x;
+    bool special;
+    {
+      F ax = slots.Read(Slots<F>::kSumX), px = slots.Read(Slots<F>::kPointX);
+      d = px - ax;
+      special = MaybeZero(d) || MaybeZero(ax) || MaybeZero(px);
+      both_x = ax + px;
+    }
     if (special) {
-      Affine<F> p = LoadEntry(s.points, now);
-      d = SpecialDenominator<F>({ax, ay}, p);
+      Affine<F> a{slots.Read(Slots<F>::kSumX), slots.Read(Slots<F>::kSumY)}, p = LoadEntry(s.points, now);
+      d = SpecialDenominator<F>(a, p);
       F inverse = slots.Read(Slots<F>::kInverse);
-      sum = SpecialSum<F>({ax, ay}, p, inverse * slots.Read(Slots<F>::kPrefix));
+      sum = SpecialSum<F>(a, p, inverse * slots.Read(Slots<F>::kPrefix));
       slots.Write(Slots<F>::kInverse, inverse * d);
     } else {
-      F before = slots.Read(Slots<F>::kInverse);
-      slots.Write(Slots<F>::kInverse, before * d);
-      slope = before * slots.Read(Slots<F>::kPrefix);
-      both_x = ax + px;
+      slope = slots.Read(Slots<F>::kInverse) * slots.Read(Slots<F>::kPrefix);
+      slots.Write(Slots<F>::kInverse, slots.Read(Slots<F>::kInverse) * d);
       d = slots.Read(Slots<F>::kPointY);
       if (now & kNegative) d = -d;
-      d = d - ay;
+      d = d - slots.Read(Slots<F>::kSumY);
     }
     uint32_t done = q, entry = following;
     q = item(k + 1);
     now = next_now;
     following = next_following;
-    if (k + 1 < count) FetchOperands(s, slots, q, now);
-    EndGroup();
+    if (k + 1 < count) FetchEarly(s, slots, q, now);
     next_now = __ldg(s.entries + place);
     next_following = __ldg(s.entries + place + 1);
     place = __ldg(s.begin + item(k + 3)) + round;
     if (!special) {
       slope = d * slope;
       sum.x = slope.Square() - both_x;
-      sum.y = slope * (ax - sum.x) - ay;
+      sum.y = slope * (slots.Read(Slots<F>::kSumX) - sum.x) - slots.Read(Slots<F>::kSumY);
     }
     s.sums.StorePoint(done, sum);
-    AwaitAllButLast();
     F e;
     bool goes_on = done < next;
     if (goes_on) {
@@ -274,8 +279,7 @@ __global__ void __launch_bounds__(kRoundThreads, sizeof(F) == 48 ? 3 : 2) RoundK
       e = x - sum.x;
       if (MaybeZero(e) || MaybeZero(sum.x) || MaybeZero(x)) e = SpecialDenominator<F>(sum, LoadEntry(s.points, entry));
     }
-    if (k + 1 < count && q < next) slots.FetchElement(Slots<F>::kFollowingX, &s.points[following & ~kNegative].x);
-    EndGroup();
+    if (k + 1 < count) FetchLate(s, slots, q, following, q < next);
     if (goes_on) {
       F product = slots.Read(Slots<F>::kProduct);
       s.prefix.StoreCoordinate(0, done, product);

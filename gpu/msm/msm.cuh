@@ -48,11 +48,6 @@ struct MsmScratch {
 };
 
 template <class D>
-constexpr uint32_t RoundBlocksPerProcessor() {
-  return sizeof(D) == 48 ? 3 : 2;
-}
-
-template <class D>
 MsmScratch<D> LayOut(const MsmPlan& plan, const Grid& grid, size_t sort_bytes, Arena& arena) {
   MsmScratch<D> s{};
   uint64_t sorted = SortedAtATime(plan), buckets = plan.BatchBuckets(), items = plan.MaxItems();
@@ -77,7 +72,7 @@ MsmScratch<D> LayOut(const MsmPlan& plan, const Grid& grid, size_t sort_bytes, A
   i.sort_scratch = arena.Take<std::byte>(sort_bytes);
   i.sort_bytes = sort_bytes;
   if (plan.affine) {
-    uint32_t blocks = grid.processors * RoundBlocksPerProcessor<D>();
+    uint32_t blocks = grid.processors * kRoundBlocks<D>;
     s.rounds.sums = {arena.Take<uint4>(2 * AffineSums<D>::kPlanes * items), items};
     s.rounds.prefix = {arena.Take<uint4>(AffineSums<D>::kPlanes * items), items};
     s.rounds.nodes = arena.Take<D>(2ull * kRoundThreads * blocks);
@@ -176,7 +171,7 @@ Status EnqueueReduction(const MsmPlan& plan, const MsmScratch<D>& s, const Sums&
 
 template <class D>
 Status EnqueueRounds(const MsmPlan& plan, const MsmScratch<D>& s, const Grid& grid, StreamView stream) {
-  uint32_t blocks = grid.processors * RoundBlocksPerProcessor<D>();
+  uint32_t blocks = grid.processors * kRoundBlocks<D>;
   size_t tree = 2 * kRoundThreads * sizeof(D), shared = std::max(tree, Slots<D>::kBytes);
   CUZK_CUDA(cudaFuncSetAttribute(RoundKernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
   for (uint32_t round = 0; round < plan.item_limit; ++round) {

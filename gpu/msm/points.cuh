@@ -66,6 +66,18 @@ __device__ __noinline__ Xyzz<F> AddMixedCalled(Xyzz<F> a, Affine<F> b) {
   return a;
 }
 
+/// In place in G1, where the call costs a third of the time; a call in G2, where its code would be ten times as long.
+template <class F, class Point>
+CUZK_DEVICE void AddInPlace(Xyzz<F>& sum, const Point& p) {
+  if constexpr (sizeof(F) == 48) {
+    AddTo(sum, p);
+  } else if constexpr (sizeof(Point) == sizeof(Affine<F>)) {
+    sum = AddMixedCalled<F>(sum, p);
+  } else {
+    sum = AddCalled<F>(sum, p);
+  }
+}
+
 /// An entry of a bucket: index of a point, and bit 31 for its negative.
 inline constexpr uint32_t kNegative = 0x80000000u;
 

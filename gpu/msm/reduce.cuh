@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kSumThreads) HeavyKernel(Sums sums, const uint
 
 /// A thread per segment. 2 additions a bucket, 1 more for every further item.
 template <class F, class Sums>
-__global__ void __launch_bounds__(kSumThreads, sizeof(F) == 48 ? 3 : 2) SegmentKernel(Sums sums, const uint32_t* item_base, const uint32_t* item_place,
+__global__ void __launch_bounds__(kSumThreads, 2) SegmentKernel(Sums sums, const uint32_t* item_base, const uint32_t* item_place,
                                                              uint32_t segments, uint32_t length, Xyzz<F>* plain,
                                                              Xyzz<F>* weighted) {
   uint32_t t = blockIdx.x * kSumThreads + threadIdx.x;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kSumThreads, sizeof(F) == 48 ? 3 : 2) SegmentK
     uint32_t items = last - first > kHeavyItems ? 1 : last - first;
     for (uint32_t i = 0; i < items; ++i) sums.AddInto(run, item_place[first + i]);
     last = first;
-    total = AddCalled<F>(total, run);
+    AddInPlace(total, run);
   }
   Store(plain + t, run);
   Store(weighted + t, total);

@@ -18,7 +18,7 @@ template <class F>
 struct XyzzSums {
   Xyzz<F>* sums;
   CUZK_DEVICE void AddInto(Xyzz<F>& sum, uint32_t place) const {
-    sum = AddCalled<F>(sum, Load(sums + place));
+    AddInPlace(sum, Load(sums + place));
   }
   /// Only from a thread that owns the place.
   CUZK_DEVICE void Put(uint32_t place, const Xyzz<F>& value) const { Store(sums + place, value); }
@@ -49,7 +49,7 @@ struct AffineSums {
     StoreCoordinate(1, place, p.y);
   }
   CUZK_DEVICE void AddInto(Xyzz<F>& sum, uint32_t place) const {
-    sum = AddMixedCalled<F>(sum, LoadPoint(place));
+    AddInPlace(sum, LoadPoint(place));
   }
   CUZK_DEVICE void Put(uint32_t place, const Xyzz<F>& value) const {
     if (value.IsInfinity()) {
