@@ -35,8 +35,8 @@ template <size_t kOffset>
 }
 
 inline FpX8 InverseLanes(const FpX8& a) {
-  // Read as memory form, the value a 2^416 is a 2^32 there; its inverse is written as 2^384 / (a 2^32), and 2^480 makes of
-  // it 2^416 / a.
+  // Read as memory form, the value a 2^416 is a 2^32 there; its inverse is written as 2^384 / (a 2^32), and 2^480 makes
+  // of it 2^416 / a.
   static constexpr Constant52<8> kUp = FpX8::PowerOfTwo(480);
   Fp values[8];
   uint64_t* rows[8];
@@ -168,8 +168,8 @@ template <class F>
   }
 }
 
-/// Asks for the operands of additions, which lie anywhere in memory. In assembly, because GCC takes a function that only
-/// prefetches for one without effect and drops its calls.
+/// Asks for the operands of additions, which lie anywhere in memory. In assembly, because GCC takes a function that
+/// only prefetches for one without effect and drops its calls.
 template <class F>
 void Prefetch(std::span<const PointAddition<F>> additions) {
   for (const PointAddition<F>& a : additions) {
@@ -195,7 +195,8 @@ class Batch {
     // The last group is filled up with additions of no importance.
     for (size_t i = 0; i < 8; ++i) {
       size_t at = 8 * whole_ + i;
-      last_[i] = at < additions.size() ? additions[at] : PointAddition<F>{&filler_[0], &filler_[1], &filler_[2], false, false};
+      last_[i] =
+          at < additions.size() ? additions[at] : PointAddition<F>{&filler_[0], &filler_[1], &filler_[2], false, false};
     }
   }
   Batch(const Batch&) = delete;
@@ -227,7 +228,8 @@ class Batch {
   PointAddition<F> last_[8];
 };
 
-/// The second pass of a batch goes along with the first one of the next, which waits for memory where the other computes.
+/// The second pass of a batch goes along with the first one of the next, which waits for memory where the other
+/// computes.
 template <class F>
 void AddAll(std::span<const PointAddition<F>> additions, std::byte* scratch) {
   constexpr size_t kBatch = kLaneBatch<F>, kAhead = 2;

@@ -1,6 +1,6 @@
 #pragma once
-// The body of BatchAdder for AVX-512 IFMA, as plain functions, so that nothing that other code shares is compiled with wide
-// instructions. They may be called only where IsSupported(Arithmetic::kIfma).
+// The body of BatchAdder for AVX-512 IFMA, as plain functions, so that nothing that other code shares is compiled with
+// wide instructions. They may be called only where IsSupported(Arithmetic::kIfma).
 
 #include <cstddef>
 #include <span>

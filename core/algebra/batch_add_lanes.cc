@@ -17,8 +17,7 @@ struct FreeScratch {
 template <class F>
 class LaneBatchAdder final : public BatchAdder<F> {
  public:
-  LaneBatchAdder()
-      : scratch_(static_cast<std::byte*>(::operator new(IfmaAddScratchBytes<F>(), kScratchAlignment))) {}
+  LaneBatchAdder() : scratch_(static_cast<std::byte*>(::operator new(IfmaAddScratchBytes<F>(), kScratchAlignment))) {}
 
   void Run(std::span<const PointAddition<F>> additions) override { IfmaAdd(additions, scratch_.get()); }
 

@@ -3,11 +3,12 @@
 // include this.
 //
 // 2^416 is 2^35 times the modulus p, so nothing between two products is ever reduced: a value is any representative in
-// (-2^15 p, 2^15 p), its limbs are signed words. A product adds 2^16 p to each factor, which makes it positive, carries, and
-// is below 1.3 p; its limbs are below 2^57. Sums and differences of up to 30 products therefore need no care.
+// (-2^15 p, 2^15 p), its limbs are signed words. A product adds 2^16 p to each factor, which makes it positive,
+// carries, and is below 1.3 p; its limbs are below 2^57. Sums and differences of up to 30 products therefore need no
+// care.
 //
-// Products divide by 2^416 where the memory form of Fp holds x 2^384. An element read as it lies in memory is 2^-32 times
-// the element there; formulas that are homogeneous do not mind (batch_add_ifma.cc), others convert.
+// Products divide by 2^416 where the memory form of Fp holds x 2^384. An element read as it lies in memory is 2^-32
+// times the element there; formulas that are homogeneous do not mind (batch_add_ifma.cc), others convert.
 
 #include <bit>
 
@@ -31,8 +32,8 @@ using FpWide = Wide<8>;
 using LaneMask = __mmask8;
 inline constexpr LaneMask kAllLanes = 0xff;
 
-/// The six words of eight elements at p[0] … p[7], word by word. 64 bytes are read, beginning kSkip words (an even number)
-/// before each element.
+/// The six words of eight elements at p[0] … p[7], word by word. 64 bytes are read, beginning kSkip words (an even
+/// number) before each element.
 template <size_t kSkip>
 [[gnu::always_inline]] inline void GatherWords(const uint64_t* const (&p)[8], __m512i (&w)[6]) {
   // Even and odd words of lanes 0 and 1, 2 and 3, …: 128 bits for each pair of words.
@@ -263,9 +264,7 @@ struct FpX8 {
 [[gnu::noinline]] FpX8 operator*(const FpX8Factor& a, const FpX8Factor& b) {
   return {MontgomeryProduct<FpLaneParams>(a.wide, LaneFactor<8>{b.wide})};
 }
-[[gnu::noinline]] FpX8 Square(const FpX8Factor& a) {
-  return {MontgomeryReduce<FpLaneParams>(LongSquare(a.wide))};
-}
+[[gnu::noinline]] FpX8 Square(const FpX8Factor& a) { return {MontgomeryReduce<FpLaneParams>(LongSquare(a.wide))}; }
 [[gnu::always_inline]] inline FpX8Factor AsFactor(const FpX8& a) { return a.AsFactor(); }
 
 using Fp2X8 = Fp2Of<FpX8>;

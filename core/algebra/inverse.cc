@@ -102,8 +102,8 @@ void Apply(const Transition& t, Signed62<L>& x, Signed62<L>& y, size_t limbs) {
   y.limb[limbs - 1] = static_cast<int64_t>(cy >> kSteps);
 }
 
-/// The same modulo p: multiples of p between -p/2 and p/2 times 2^62 make the division exact. Each call lets |x| and |y|
-/// grow by at most p/2 over the larger of them.
+/// The same modulo p: multiples of p between -p/2 and p/2 times 2^62 make the division exact. Each call lets |x| and
+/// |y| grow by at most p/2 over the larger of them.
 template <size_t L>
 void ApplyModulo(const Transition& t, Signed62<L>& x, Signed62<L>& y, const Signed62<L>& p, uint64_t p_inverse) {
   Int128 cx = static_cast<Int128>(t.u) * x.limb[0] + static_cast<Int128>(t.v) * y.limb[0];

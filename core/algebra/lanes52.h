@@ -1,7 +1,7 @@
 #pragma once
-// Numbers of N limbs of 52 bits, eight at a time: limb i of all eight in one AVX-512 register. Only for translation units
-// that are compiled for AVX-512 IFMA. Everything here and in the headers built on it has internal linkage on purpose: the
-// linker must never use a copy compiled for wide instructions in place of one that is not.
+// Numbers of N limbs of 52 bits, eight at a time: limb i of all eight in one AVX-512 register. Only for translation
+// units that are compiled for AVX-512 IFMA. Everything here and in the headers built on it has internal linkage on
+// purpose: the linker must never use a copy compiled for wide instructions in place of one that is not.
 
 #include <immintrin.h>
 
@@ -139,10 +139,11 @@ template <size_t N>
   return t;
 }
 
-/// a b. `a` is carried and not negative; b gives its limbs by Limb(i), in [0, 2^52). Limbs of the result are below 2^57.
+/// a b. `a` is carried and not negative; b gives its limbs by Limb(i), in [0, 2^52). Limbs of the result are below
+/// 2^57.
 ///
-/// A product is completed before it is reduced: its instructions do not wait for each other, so that they fill the gaps of
-/// the reduction before it, which is one long chain.
+/// A product is completed before it is reduced: its instructions do not wait for each other, so that they fill the gaps
+/// of the reduction before it, which is one long chain.
 template <size_t N, class Factor>
 [[gnu::always_inline]] inline Long<N> LongProduct(const Wide<N>& a, const Factor& b) {
   Long<N> t;

@@ -158,7 +158,8 @@ void MultiplyPoints(std::span<Fr> a, std::span<const Fr> b, Arithmetic arithmeti
   });
 }
 
-void SubtractAndScale(std::span<Fr> a, std::span<const Fr> b, const Fr& scale, Arithmetic arithmetic, ThreadPool& pool) {
+void SubtractAndScale(std::span<Fr> a, std::span<const Fr> b, const Fr& scale, Arithmetic arithmetic,
+                      ThreadPool& pool) {
   CUZK_CHECK(b.size() == a.size());
   NttFactor factor = MakeNttFactor(scale, arithmetic);
   pool.ParallelFor(a.size(), 1024, [&](size_t begin, size_t end) {

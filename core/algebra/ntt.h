@@ -10,8 +10,8 @@
 // the coset costs them nothing (its shift is part of the twiddle factors). Natural order on both sides costs one pass
 // more over memory.
 //
-// Method: n = rows * columns, both about sqrt(n); the upper half of the levels works on columns, the lower on rows, eight
-// columns or rows at a time in a block that stays in the second-level cache: two passes over memory for any size.
+// Method: n = rows * columns, both about sqrt(n); the upper half of the levels works on columns, the lower on rows,
+// eight columns or rows at a time in a block that stays in the second-level cache: two passes over memory for any size.
 
 #include <cstddef>
 #include <memory>
@@ -26,9 +26,9 @@ namespace cuzk::algebra {
 
 struct DomainTables;  // ntt_tables.h
 
-/// The roots of unity of order 2^log2_size with what the transforms precompute. Immutable and cheap to copy: copies share
-/// the tables. Use it from any number of threads and jobs. Memory: about 1 KiB * sqrt(2^log2_size), which is 4 MiB at
-/// 2^27 and 64 MiB at 2^32; the transforms themselves take at most about 2 KiB * sqrt(n) more for each thread.
+/// The roots of unity of order 2^log2_size with what the transforms precompute. Immutable and cheap to copy: copies
+/// share the tables. Use it from any number of threads and jobs. Memory: about 1 KiB * sqrt(2^log2_size), which is 4
+/// MiB at 2^27 and 64 MiB at 2^32; the transforms themselves take at most about 2 KiB * sqrt(n) more for each thread.
 class Domain {
  public:
   /// log2_size <= 32. `arithmetic` must be supported by this processor.
@@ -52,8 +52,8 @@ class Domain {
   std::shared_ptr<const DomainTables> tables_;
 };
 
-/// All of these: `values` has domain.size() elements. Work is shared among the threads of `pool`; any number of calls may
-/// use one pool and one domain at once.
+/// All of these: `values` has domain.size() elements. Work is shared among the threads of `pool`; any number of calls
+/// may use one pool and one domain at once.
 
 /// Natural order in and out.
 void Ntt(std::span<Fr> values, const Domain& domain, ThreadPool& pool);
@@ -79,10 +79,11 @@ void MultiplyPoints(std::span<Fr> a, std::span<const Fr> b, Arithmetic arithmeti
 /// a[i] = (a[i] - b[i]) scale.
 void SubtractAndScale(std::span<Fr> a, std::span<const Fr> b, const Fr& scale, Arithmetic arithmetic, ThreadPool& pool);
 
-/// The quotient polynomial of Groth16: from the row evaluations a, b, c on the domain (natural order, n elements each, zero
-/// padded) to the n coefficients of h = (a b - c) / (X^n - 1) in natural order, left in `a`; b and c are overwritten. The
-/// last coefficient is zero if and only if every row is satisfied. Six transforms: on the coset the divisor is the constant
-/// g^n - 1, so that c need not go there: h = (the coefficients of a b there, less those of c) / (g^n - 1).
+/// The quotient polynomial of Groth16: from the row evaluations a, b, c on the domain (natural order, n elements each,
+/// zero padded) to the n coefficients of h = (a b - c) / (X^n - 1) in natural order, left in `a`; b and c are
+/// overwritten. The last coefficient is zero if and only if every row is satisfied. Six transforms: on the coset the
+/// divisor is the constant g^n - 1, so that c need not go there: h = (the coefficients of a b there, less those of c) /
+/// (g^n - 1).
 void Quotient(std::span<Fr> a, std::span<Fr> b, std::span<Fr> c, const Domain& domain, ThreadPool& pool);
 
 /// sum_j coefficients[j] x^j by Horner's rule; the reference that tests compare with.

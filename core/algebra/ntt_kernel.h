@@ -2,10 +2,10 @@
 // The two passes of a transform, written once over V, eight field elements side by side: lanes of the processor
 // (fr_lanes.h) or eight scalar elements (ntt_scalar.cc). Instantiated in translation units with their own flags.
 //
-// V gives Load(p, stride), StoreLoose, Store and StoreScaled (eight elements, `stride` apart, in memory form), Mul by a V or by
-// an NttFactor, the butterflies Split (u + v t, u - v t) and Join<bound> (u + v, (u - v) t), and Settle. V may keep values above the
-// modulus: `bound` is a multiple of it that the inputs of Join stay below, and Settle brings a value below twice of it.
-// Memory between the passes holds what StoreLoose left.
+// V gives Load(p, stride), StoreLoose, Store and StoreScaled (eight elements, `stride` apart, in memory form), Mul by a
+// V or by an NttFactor, the butterflies Split (u + v t, u - v t) and Join<bound> (u + v, (u - v) t), and Settle. V may
+// keep values above the modulus: `bound` is a multiple of it that the inputs of Join stay below, and Settle brings a
+// value below twice of it. Memory between the passes holds what StoreLoose left.
 
 #include <bit>
 #include <memory>

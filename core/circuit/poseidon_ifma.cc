@@ -1,8 +1,8 @@
 // Poseidon on lanes. Built with the flags of AVX-512 IFMA; computes what poseidon_permutation.h does.
 //
-// Values stay carried and are bounded instead of reduced: an S-box gives less than 3 r, a row of a matrix adds up 0.06 r
-// for each such entry and r once, and the entries that a partial round only adds to are brought below 2 r now and then.
-// No value comes near 35 r, the limit of fr_lanes.h.
+// Values stay carried and are bounded instead of reduced: an S-box gives less than 3 r, a row of a matrix adds up 0.06
+// r for each such entry and r once, and the entries that a partial round only adds to are brought below 2 r now and
+// then. No value comes near 35 r, the limit of fr_lanes.h.
 
 #include "core/circuit/poseidon_ifma.h"
 
@@ -29,8 +29,8 @@ FrWide PlusConstant(const FrWide& a, const PoseidonLaneConstant& c) {
   return Carried(AddConstant(a, k));
 }
 
-/// Sum of state[i] constants[i]: one reduction for all. Even and odd terms have sums of their own, which keeps the chains
-/// of dependent additions short.
+/// Sum of state[i] constants[i]: one reduction for all. Even and odd terms have sums of their own, which keeps the
+/// chains of dependent additions short.
 FrWide Dot(const FrWide* state, const PoseidonLaneConstant* constants, uint32_t n) {
   Long<5> sum[2];
   for (Long<5>& s : sum) {
@@ -106,8 +106,8 @@ void PartialRounds(const PoseidonLaneTable& table, const PoseidonLaneConstant* k
 
 }  // namespace
 
-void IfmaPoseidonEight(const PoseidonLaneTable& table, const PoseidonLaneConstant& tag, const Fr* preimages, Fr* digests,
-                       PoseidonSBoxValues* values, size_t boxes) {
+void IfmaPoseidonEight(const PoseidonLaneTable& table, const PoseidonLaneConstant& tag, const Fr* preimages,
+                       Fr* digests, PoseidonSBoxValues* values, size_t boxes) {
   const uint32_t t = table.width;
   LaneTrace trace{reinterpret_cast<Fr*>(values), boxes * kFrsOfBox}, folded{nullptr, 0};
   const PoseidonLaneConstant* key = table.keys;

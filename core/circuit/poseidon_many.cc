@@ -35,10 +35,13 @@ struct LaneConstants {
   PoseidonLaneTable table;
 
   explicit LaneConstants(const PoseidonConstants& c)
-      : keys(LaneForm(c.keys)), mds(LaneForm(c.mds)), pre_sparse(LaneForm(c.pre_sparse_columns)),
-        w_hat(LaneForm(c.w_hat)), v_rest(LaneForm(c.v_rest)),
-        table{c.width,    c.full_rounds / 2, c.partial_rounds, keys.data(), mds.data(), pre_sparse.data(),
-              w_hat.data(), v_rest.data()} {}
+      : keys(LaneForm(c.keys)),
+        mds(LaneForm(c.mds)),
+        pre_sparse(LaneForm(c.pre_sparse_columns)),
+        w_hat(LaneForm(c.w_hat)),
+        v_rest(LaneForm(c.v_rest)),
+        table{c.width,    c.full_rounds / 2, c.partial_rounds, keys.data(),
+              mds.data(), pre_sparse.data(), w_hat.data(),     v_rest.data()} {}
 
   /// Made once for each arity, immutable from then on.
   static const PoseidonLaneTable& ForArity(uint32_t arity) {
@@ -107,8 +110,8 @@ PoseidonTraces::PoseidonTraces(std::span<const Fr> preimages, uint32_t arity, co
 }
 
 const Fr* PoseidonTraces::KeyOf(uint32_t box) const {
-  // Keys in the order of their use: `width` before round 0, then one an S-box until the last full round, which has none.
-  // The first S-box of round 0 is not shown.
+  // Keys in the order of their use: `width` before round 0, then one an S-box until the last full round, which has
+  // none. The first S-box of round 0 is not shown.
   const uint32_t used = constants_.width + box + 1;
   return used < constants_.keys.size() ? &constants_.keys[used] : nullptr;
 }

@@ -19,13 +19,20 @@ Lanes SumOfMany(const Lanes& a, const Lanes& b) {
 template <class Lanes>
 Lanes Apply(LaneOperation operation, const Lanes& a, const Lanes& b) {
   switch (operation) {
-    case LaneOperation::kAdd: return a + b;
-    case LaneOperation::kSub: return a - b;
-    case LaneOperation::kMul: return a * b;
-    case LaneOperation::kNegate: return -a;
-    case LaneOperation::kTwice: return a.Double();
-    case LaneOperation::kSquare: return a.Square();
-    case LaneOperation::kSumOfMany: return SumOfMany(a, b);
+    case LaneOperation::kAdd:
+      return a + b;
+    case LaneOperation::kSub:
+      return a - b;
+    case LaneOperation::kMul:
+      return a * b;
+    case LaneOperation::kNegate:
+      return -a;
+    case LaneOperation::kTwice:
+      return a.Double();
+    case LaneOperation::kSquare:
+      return a.Square();
+    case LaneOperation::kSumOfMany:
+      return SumOfMany(a, b);
   }
   return a;
 }

@@ -41,10 +41,17 @@ inline std::vector<Fr> NttElements(size_t n, uint64_t seed) {
   for (Fr& e : x) {
     e = Fr::FromMontgomery({random(), random(), random(), random() >> 2});  // below 2^254, so below r
     switch (random() % 16) {
-      case 0: e = Fr::Zero(); break;
-      case 1: e = Fr::One(); break;
-      case 2: e = -Fr::One(); break;
-      default: break;
+      case 0:
+        e = Fr::Zero();
+        break;
+      case 1:
+        e = Fr::One();
+        break;
+      case 2:
+        e = -Fr::One();
+        break;
+      default:
+        break;
     }
   }
   return x;
@@ -82,8 +89,8 @@ inline bool NttEvaluates(const NttOperations::Transform& f, const std::vector<Fr
   return true;
 }
 
-/// h of a satisfied system divides: a(x) b(x) - c(x) = h(x) (x^n - 1) at a random x, and its last coefficient is zero; an
-/// unsatisfied row shows in the last coefficient.
+/// h of a satisfied system divides: a(x) b(x) - c(x) = h(x) (x^n - 1) at a random x, and its last coefficient is zero;
+/// an unsatisfied row shows in the last coefficient.
 inline std::string BrokenQuotientLaw(const NttOperations& ops, unsigned bits) {
   size_t n = size_t{1} << bits;
   std::vector<Fr> a = NttElements(n, 11), b = NttElements(n, 12), c(n);

@@ -90,10 +90,11 @@ TEST(NttLaws, FindBrokenDoubles) {
       x[x.size() / 3] += Fr::One();
     };
   };
-  for (auto member : {&NttOperations::ntt, &NttOperations::inverse, &NttOperations::coset, &NttOperations::inverse_coset,
-                      &NttOperations::ntt_to_reversed, &NttOperations::inverse_to_reversed,
-                      &NttOperations::coset_to_reversed, &NttOperations::ntt_from_reversed,
-                      &NttOperations::inverse_from_reversed, &NttOperations::inverse_coset_from_reversed}) {
+  for (auto member :
+       {&NttOperations::ntt, &NttOperations::inverse, &NttOperations::coset, &NttOperations::inverse_coset,
+        &NttOperations::ntt_to_reversed, &NttOperations::inverse_to_reversed, &NttOperations::coset_to_reversed,
+        &NttOperations::ntt_from_reversed, &NttOperations::inverse_from_reversed,
+        &NttOperations::inverse_coset_from_reversed}) {
     NttOperations broken = good;
     broken.*member = off_by_one_value(good.*member);
     EXPECT_NE(BrokenNttLaw(broken, 8), "");

@@ -12,7 +12,8 @@ using algebra::Arithmetic;
 
 std::vector<Fr> Elements(size_t n) {
   std::vector<Fr> x{Fr::Zero(), Fr::One(), -Fr::One()};
-  while (x.size() < n) x.push_back(x[x.size() - 1] * x[x.size() - 2] + Fr::FromU64(x.size()) * x[x.size() - 3] - Fr::One());
+  while (x.size() < n)
+    x.push_back(x[x.size() - 1] * x[x.size() - 2] + Fr::FromU64(x.size()) * x[x.size() - 3] - Fr::One());
   x.resize(n);
   return x;
 }
@@ -21,7 +22,9 @@ std::vector<Fr> Elements(size_t n) {
 struct Calls {
   std::vector<std::vector<Fr>> all;
   void Ensure(const Fr& l) { all.push_back({l}); }
-  void Power(const Fr& x, const Fr& x2, const Fr& x4, const Fr& x5, const Fr& out) { all.push_back({x, x2, x4, x5, out}); }
+  void Power(const Fr& x, const Fr& x2, const Fr& x4, const Fr& x5, const Fr& out) {
+    all.push_back({x, x2, x4, x5, out});
+  }
 };
 
 class PoseidonMany : public testing::TestWithParam<Arithmetic> {};
@@ -32,7 +35,8 @@ TEST_P(PoseidonMany, EqualsOneByOneForEveryArityAndCount) {
       std::vector<Fr> preimages = Elements(arity * count), digests(count);
       PoseidonHashMany(preimages, arity, MerkleTag(arity), digests, GetParam());
       for (size_t i = 0; i < count; ++i) {
-        EXPECT_EQ(digests[i], PoseidonHash(std::span<const Fr>(preimages).subspan(i * arity, arity))) << arity << " " << i;
+        EXPECT_EQ(digests[i], PoseidonHash(std::span<const Fr>(preimages).subspan(i * arity, arity)))
+            << arity << " " << i;
       }
     }
   }
@@ -46,8 +50,9 @@ TEST_P(PoseidonMany, TracesShowWhatThePermutationShows) {
     ASSERT_EQ(traces.size(), count);
     for (size_t i = 0; i < count; ++i) {
       Calls expected, replayed;
-      Fr digest = PoseidonPermutation(PoseidonConstants::ForArity(arity),
-                                      std::span<const Fr>(preimages).subspan(i * arity, arity), RandomnessTag(), expected);
+      Fr digest =
+          PoseidonPermutation(PoseidonConstants::ForArity(arity),
+                              std::span<const Fr>(preimages).subspan(i * arity, arity), RandomnessTag(), expected);
       traces.Replay(i, replayed);
       EXPECT_EQ(traces.digest(i), digest);
       EXPECT_EQ(replayed.all, expected.all);
