@@ -1,11 +1,12 @@
 #pragma once
 // Prime fields on the device: MontField with 32-bit limb primitives. Same memory, same values, same functions as on the
-// host, so that every formula of core/algebra runs here unchanged. In host code of .cu files it computes as the host does.
+// host, so that every formula of core/algebra runs here unchanged. In host code of .cu files it computes as the host
+// does.
 //
-// Product: Montgomery, one word of b at a time. Products of even words of a and of odd words of a go to two accumulators,
-// one word apart, so that every product is one IMAD.WIDE on an aligned pair. N words: 2 N^2 / 2 multiply-adds and N low
-// products. Where the modulus is r, whose two low words are 1 and 2^32 - 1, two of the N/2 + N/2 products of a reduction
-// row are additions, and the low product is a negation.
+// Product: Montgomery, one word of b at a time. Products of even words of a and of odd words of a go to two
+// accumulators, one word apart, so that every product is one IMAD.WIDE on an aligned pair. N words: 2 N^2 / 2
+// multiply-adds and N low products. Where the modulus is r, whose two low words are 1 and 2^32 - 1, two of the N/2 +
+// N/2 products of a reduction row are additions, and the low product is a negation.
 
 #include "core/algebra/field.h"
 #include "core/algebra/fp.h"
@@ -15,9 +16,9 @@
 
 namespace cuzk::gpu {
 
-/// Names the limb primitives of this folder. kCalled: products are calls, not copies of the code. Wherever products come
-/// by the dozen (Fp2, and points over it) that keeps kernels within the instruction cache and within reason to compile;
-/// operands pass through the stack, a few per cent of a product's time.
+/// Names the limb primitives of this folder. kCalled: products are calls, not copies of the code. Wherever products
+/// come by the dozen (Fp2, and points over it) that keeps kernels within the instruction cache and within reason to
+/// compile; operands pass through the stack, a few per cent of a product's time.
 template <bool kCalled>
 struct PtxLimbsOf {};
 using PtxLimbs = PtxLimbsOf<false>;

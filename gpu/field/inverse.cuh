@@ -74,7 +74,8 @@ CUZK_DEVICE void ApplyToOperands(const StepMatrix& t, Signed30& f, Signed30& g) 
 }
 
 /// (d, e) = t (d, e) / 2^30 mod p; both stay in (-2p, p).
-CUZK_DEVICE void ApplyToCofactors(const StepMatrix& t, Signed30& d, Signed30& e, const Signed30& p, uint32_t p_inverse) {
+CUZK_DEVICE void ApplyToCofactors(const StepMatrix& t, Signed30& d, Signed30& e, const Signed30& p,
+                                  uint32_t p_inverse) {
   constexpr int kTop = Signed30::kWords - 1;
   int32_t sd = d.v[kTop] >> 31, se = e.v[kTop] >> 31;
   int32_t md = (t.u & sd) + (t.v & se);
@@ -171,7 +172,8 @@ static __device__ __noinline__ void InvertFp(const FpD& x, FpD& result) {
 
 namespace cuzk::algebra {
 template <class Params, bool kCalled>
-__device__ inline MontField<Params, gpu::PtxLimbsOf<kCalled>> MontField<Params, gpu::PtxLimbsOf<kCalled>>::Inverse() const {
+__device__ inline MontField<Params, gpu::PtxLimbsOf<kCalled>> MontField<Params, gpu::PtxLimbsOf<kCalled>>::Inverse()
+    const {
   static_assert(kLimbs == 6, "only Fp is inverted on the device");
   gpu::FpD x, y;
 #pragma unroll

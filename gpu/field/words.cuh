@@ -45,12 +45,14 @@ CUZK_DEVICE uint32_t Subc(uint32_t a, uint32_t b) {
 /// (lo, hi) = a b + (lo_in, hi_in), starting a chain of carries.
 CUZK_DEVICE void MadWideCc(uint32_t& lo, uint32_t& hi, uint32_t a, uint32_t b, uint32_t lo_in, uint32_t hi_in) {
   asm volatile("mad.lo.cc.u32 %0, %2, %3, %4;\n\tmadc.hi.cc.u32 %1, %2, %3, %5;"
-               : "=&r"(lo), "=&r"(hi) : "r"(a), "r"(b), "r"(lo_in), "r"(hi_in));
+               : "=&r"(lo), "=&r"(hi)
+               : "r"(a), "r"(b), "r"(lo_in), "r"(hi_in));
 }
 /// The same inside a chain.
 CUZK_DEVICE void MadcWideCc(uint32_t& lo, uint32_t& hi, uint32_t a, uint32_t b, uint32_t lo_in, uint32_t hi_in) {
   asm volatile("madc.lo.cc.u32 %0, %2, %3, %4;\n\tmadc.hi.cc.u32 %1, %2, %3, %5;"
-               : "=&r"(lo), "=&r"(hi) : "r"(a), "r"(b), "r"(lo_in), "r"(hi_in));
+               : "=&r"(lo), "=&r"(hi)
+               : "r"(a), "r"(b), "r"(lo_in), "r"(hi_in));
 }
 /// (lo, hi) = a b.
 CUZK_DEVICE void MulWide(uint32_t& lo, uint32_t& hi, uint32_t a, uint32_t b) {

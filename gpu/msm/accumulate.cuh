@@ -3,15 +3,18 @@
 //
 // XYZZ: a thread per item, items in order of size so that a warp's lanes end together. 8M + 2S an addition.
 //
-// Affine with shared inversions: in round j every item of more than j points adds its j-th point to its own affine sum, so
-// that all additions of a round are independent and share one inversion (Montgomery's trick): 5M + 1S an addition.
+// Affine with shared inversions: in round j every item of more than j points adds its j-th point to its own affine sum,
+// so that all additions of a round are independent and share one inversion (Montgomery's trick): 5M + 1S an addition.
 //   threads   T = grid * 128; thread t owns items t, t + T, t + 2T, ...; live items are a prefix of the order
-//   kernel j  walks its items against the direction of kernel j - 1 through that one's prefix products, finishes addition j,
+//   kernel j  walks its items against the direction of kernel j - 1 through that one's prefix products, finishes
+//   addition j,
 //             at once builds the denominator of addition j + 1 and its prefix product
 //   inversion each block multiplies its threads' products in a tree; one block inverts the blocks' products
-//   memory    sums and prefixes in 16-byte planes (coalesced); points gathered whole, 96 bytes; per addition 435 bytes read,
+//   memory    sums and prefixes in 16-byte planes (coalesced); points gathered whole, 96 bytes; per addition 435 bytes
+//   read,
 //             142 written in G1
-//   shared    operands of a thread's next addition, 288 bytes in G1, come by cp.async while it computes, and its running
+//   shared    operands of a thread's next addition, 288 bytes in G1, come by cp.async while it computes, and its
+//   running
 //             products, 96 bytes, are kept there: 48 KB a block
 //   registers 168 in G1, without spills: 3 blocks of 128 threads an SM (with 128 registers and 4 blocks a tenth slower:
 //             spilled words miss the first-level cache, of which the slots leave little); 255 in G2: 2 blocks
@@ -29,8 +32,9 @@ inline constexpr int kRoundBlocks = sizeof(F) == 48 ? 3 : 2;
 inline constexpr int kInvertThreads = 1024;  // at most as many blocks in a round
 
 template <class F>
-__global__ void __launch_bounds__(128, sizeof(F) == 48 ? 4 : 2) XyzzKernel(const Affine<F>* points, const uint32_t* entries, const uint32_t* live,
-                                                  const uint32_t* begin, const uint8_t* size, Xyzz<F>* sums) {
+__global__ void __launch_bounds__(128, sizeof(F) == 48 ? 4 : 2)
+    XyzzKernel(const Affine<F>* points, const uint32_t* entries, const uint32_t* live, const uint32_t* begin,
+               const uint8_t* size, Xyzz<F>* sums) {
   uint32_t items = live[0];
   for (uint64_t q = blockIdx.x * 128ull + threadIdx.x; q < items; q += gridDim.x * 128ull) {
     uint32_t from = begin[q], count = size[q];
@@ -133,9 +137,13 @@ struct Slots {
   static constexpr size_t kBytes = static_cast<size_t>(kOperands) * kPlanes * kRoundThreads * 16;
   uint4* words;
 
-  CUZK_DEVICE uint4* At(int operand, int plane) const { return words + (operand * kPlanes + plane) * kRoundThreads + threadIdx.x; }
+  CUZK_DEVICE uint4* At(int operand, int plane) const {
+    return words + (operand * kPlanes + plane) * kRoundThreads + threadIdx.x;
+  }
   static CUZK_DEVICE void Copy(uint4* to, const uint4* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))),
+                 "l"(from)
+                 : "memory");
   }
   CUZK_DEVICE void FetchPlanes(int operand, const AffineSums<F>& from, int coordinate, uint32_t place) const {
 #pragma unroll
@@ -219,8 +227,8 @@ __global__ void __launch_bounds__(kRoundThreads, kRoundBlocks<F>) RoundKernel(co
     k = min(k, count - 1);
     return t + (round % 2 == 0 ? k : count - 1 - k) * threads;
   };
-  // Loads run ahead: operands of the next addition by copies in two lots, each as soon as its slots are read for the last
-  // time; the entries of the next item and the place of those of the one after it in registers.
+  // Loads run ahead: operands of the next addition by copies in two lots, each as soon as its slots are read for the
+  // last time; the entries of the next item and the place of those of the one after it in registers.
   uint32_t q = 0, now = 0, following = 0, next_now = 0, next_following = 0, place = 0;
   if (count > 0) {
     q = item(0);
@@ -296,8 +304,8 @@ __global__ void __launch_bounds__(kRoundThreads, kRoundBlocks<F>) RoundKernel(co
 /// Inverts the totals of `blocks` <= 1024 blocks in place. One block; a tree of products in 2 * 1024 nodes of global
 /// memory (it stays in the first-level cache), one inversion, and down again.
 template <class F>
-__global__ void __launch_bounds__(kInvertThreads) InvertKernel(const uint32_t* live, uint32_t round, F* totals,
-                                                              uint32_t blocks, F* nodes) {
+__global__ void __launch_bounds__(kInvertThreads)
+    InvertKernel(const uint32_t* live, uint32_t round, F* totals, uint32_t blocks, F* nodes) {
   if (live[round] == 0) return;
   uint32_t i = threadIdx.x;
   Store(nodes + kInvertThreads + i, i < blocks ? Load(totals + i) : F::One());

@@ -54,7 +54,8 @@ __global__ void DigitKernel(const uint32_t* split, uint32_t n, Windows windows, 
   for (int w = first; w < first + count; ++w) {
     int offset = windows.Offset(w), bits = windows.Bits(w), word = offset / 32, shift = offset % 32;
     uint64_t two = split[static_cast<uint64_t>(word) * n + i];
-    if (word < 7 && shift + bits > 32) two |= static_cast<uint64_t>(split[static_cast<uint64_t>(word + 1) * n + i]) << 32;
+    if (word < 7 && shift + bits > 32)
+      two |= static_cast<uint64_t>(split[static_cast<uint64_t>(word + 1) * n + i]) << 32;
     int32_t digit = static_cast<int32_t>(static_cast<uint32_t>(two >> shift) & ((1u << bits) - 1)) - (1 << (bits - 1));
     uint32_t magnitude = static_cast<uint32_t>(digit < 0 ? -digit : digit);
     uint64_t at = static_cast<uint64_t>(w - first) * n + i;
@@ -99,10 +100,12 @@ __global__ void BoundaryKernel(BoundaryParams p) {
   uint32_t bucket = BucketOf(p, key);
   if (bucket == 0xffffffffu) return;
   if (i == 0 || BucketOf(p, p.keys[i - 1]) != bucket) p.begin[bucket] = static_cast<uint32_t>(p.entry_base + i);
-  if (i + 1 == p.size || BucketOf(p, p.keys[i + 1]) != bucket) p.end[bucket] = static_cast<uint32_t>(p.entry_base + i + 1);
+  if (i + 1 == p.size || BucketOf(p, p.keys[i + 1]) != bucket)
+    p.end[bucket] = static_cast<uint32_t>(p.entry_base + i + 1);
 }
 
-__global__ void CountKernel(const uint32_t* begin, const uint32_t* end, uint32_t buckets, uint32_t limit, uint32_t* counts) {
+__global__ void CountKernel(const uint32_t* begin, const uint32_t* end, uint32_t buckets, uint32_t limit,
+                            uint32_t* counts) {
   uint32_t b = blockIdx.x * kBlock + threadIdx.x;
   if (b > buckets) return;
   counts[b] = b < buckets ? (end[b] - begin[b] + limit - 1) / limit : 0;
@@ -110,7 +113,8 @@ __global__ void CountKernel(const uint32_t* begin, const uint32_t* end, uint32_t
 
 /// Cuts buckets into items and counts items by size. Buckets of many items are cut by their whole warp.
 __global__ void CutKernel(const uint32_t* begin, const uint32_t* end, const uint32_t* item_base, uint32_t buckets,
-                          uint32_t limit, uint32_t* item_begin, uint8_t* item_size, uint32_t* histogram, uint32_t* heavy) {
+                          uint32_t limit, uint32_t* item_begin, uint8_t* item_size, uint32_t* histogram,
+                          uint32_t* heavy) {
   __shared__ uint32_t local[kItemLimit + 2];
   for (uint32_t i = threadIdx.x; i < kItemLimit + 2; i += kBlock) local[i] = 0;
   __syncthreads();
@@ -164,8 +168,8 @@ __global__ void OrderKernel(const uint32_t* histogram, uint32_t* live, uint32_t*
 }
 
 /// Puts every item at its place. live[0] is the number of items.
-__global__ void PlaceKernel(const uint32_t* item_begin, const uint8_t* item_size, const uint32_t* live, uint32_t* cursor,
-                            uint32_t* item_place, uint32_t* ordered_begin, uint8_t* ordered_size) {
+__global__ void PlaceKernel(const uint32_t* item_begin, const uint8_t* item_size, const uint32_t* live,
+                            uint32_t* cursor, uint32_t* item_place, uint32_t* ordered_begin, uint8_t* ordered_size) {
   __shared__ uint32_t local[kItemLimit + 2], base[kItemLimit + 2];
   uint32_t items = live[0];
   for (uint32_t tile = blockIdx.x; static_cast<uint64_t>(tile) * kBlock < items; tile += gridDim.x) {
@@ -228,12 +232,13 @@ StatusOr<size_t> SortScratchBytes(const MsmPlan& plan) {
 
 Status SplitScalars(const MsmPlan& plan, const algebra::Fr* scalars, const ItemScratch& s, StreamView stream) {
   SplitKernel<<<Blocks(plan.terms), kBlock, 0, stream.get()>>>(reinterpret_cast<const FrD*>(scalars), plan.terms,
-                                                              OffsetOf(plan.windows), s.split);
+                                                               OffsetOf(plan.windows), s.split);
   CUZK_CUDA_LAUNCHED("SplitKernel");
   return absl::OkStatus();
 }
 
-Status MakeItems(const MsmPlan& plan, int first, int count, const IndexMap& map, const ItemScratch& s, StreamView stream) {
+Status MakeItems(const MsmPlan& plan, int first, int count, const IndexMap& map, const ItemScratch& s,
+                 StreamView stream) {
   cudaStream_t on = stream.get();
   uint32_t buckets = plan.windows.BucketsBelow(first + count) - plan.windows.BucketsBelow(first);
   CUZK_CUDA(cudaMemsetAsync(s.begin, 0, buckets * sizeof(uint32_t), on));
@@ -249,8 +254,18 @@ Status MakeItems(const MsmPlan& plan, int first, int count, const IndexMap& map,
     CUZK_CUDA_LAUNCHED("DigitKernel");
     int current = 0;
     CUZK_RETURN_IF_ERROR(SortPairs(s, size, bits + WindowLog2(windows), current, stream));
-    BoundaryParams p{s.keys[current], s.values[current], size, static_cast<uint64_t>(w - first) * plan.terms,
-                     plan.windows, first, whole ? -1 : w, bits, map, s.entries, s.begin, s.end};
+    BoundaryParams p{s.keys[current],
+                     s.values[current],
+                     size,
+                     static_cast<uint64_t>(w - first) * plan.terms,
+                     plan.windows,
+                     first,
+                     whole ? -1 : w,
+                     bits,
+                     map,
+                     s.entries,
+                     s.begin,
+                     s.end};
     BoundaryKernel<<<Blocks(size), kBlock, 0, on>>>(p);
     CUZK_CUDA_LAUNCHED("BoundaryKernel");
   }

@@ -1,6 +1,6 @@
 #pragma once
-// From scalars to work: digits, sorted by bucket; buckets cut into items of at most `item_limit` points; items ordered by
-// length, longest first, so that those with more than j points are the first live[j]. Independent of the group.
+// From scalars to work: digits, sorted by bucket; buckets cut into items of at most `item_limit` points; items ordered
+// by length, longest first, so that those with more than j points are the first live[j]. Independent of the group.
 
 #include <cstdint>
 
@@ -24,21 +24,21 @@ struct IndexMap {
 
 /// Scratch in device memory; sizes by the plan: N = batch * terms, B = BatchBuckets(), Q = MaxItems().
 struct ItemScratch {
-  uint32_t* split;        // 8 * terms: scalars in offset form, word by word
-  uint32_t* keys[2];      // S each, S = sorted at a time
-  uint32_t* values[2];    // S each
-  uint32_t* entries;      // N: points of all buckets, sign in bit 31
-  uint32_t* begin;        // B
-  uint32_t* end;          // B
-  uint32_t* item_base;    // B + 1: first item of a bucket
-  uint32_t* item_begin;   // Q: first entry; then by order
-  uint32_t* item_place;   // Q: place of an item in the order
-  uint8_t* item_size;     // Q
+  uint32_t* split;          // 8 * terms: scalars in offset form, word by word
+  uint32_t* keys[2];        // S each, S = sorted at a time
+  uint32_t* values[2];      // S each
+  uint32_t* entries;        // N: points of all buckets, sign in bit 31
+  uint32_t* begin;          // B
+  uint32_t* end;            // B
+  uint32_t* item_base;      // B + 1: first item of a bucket
+  uint32_t* item_begin;     // Q: first entry; then by order
+  uint32_t* item_place;     // Q: place of an item in the order
+  uint8_t* item_size;       // Q
   uint32_t* ordered_begin;  // Q
   uint8_t* ordered_size;    // Q
-  uint32_t* live;         // kItemLimit + 2
-  uint32_t* cursor;       // kItemLimit + 2
-  uint32_t* heavy;        // 1 + kMaxHeavy: count, buckets
+  uint32_t* live;           // kItemLimit + 2
+  uint32_t* cursor;         // kItemLimit + 2
+  uint32_t* heavy;          // 1 + kMaxHeavy: count, buckets
   void* sort_scratch;
   size_t sort_bytes;
 };

@@ -102,7 +102,8 @@ inline MsmPlan PlanFor(uint32_t terms, int windows, bool affine) {
   plan.batch = windows;
   plan.affine = affine;
   double load = static_cast<double>(terms) / (1u << (plan.windows.width - 1));
-  double limit = affine ? std::clamp(load + 2 * std::sqrt(load) + 1, 12.0, static_cast<double>(kItemLimit)) : kItemLimit;
+  double limit =
+      affine ? std::clamp(load + 2 * std::sqrt(load) + 1, 12.0, static_cast<double>(kItemLimit)) : kItemLimit;
   plan.item_limit = static_cast<uint32_t>(limit);
   uint32_t buckets = plan.windows.BucketsBelow(windows), narrow = 1u << (plan.windows.width - 1);
   plan.segment = 4;
@@ -163,8 +164,8 @@ Status EnqueueReduction(const MsmPlan& plan, const MsmScratch<D>& s, const Sums&
   CUZK_CUDA_LAUNCHED("SegmentKernel");
   int slots = 1;
   while (plan.windows.Buckets(first) / plan.segment >> slots != 0) ++slots;
-  WindowKernel<D><<<dim3(slots, count), kSumThreads, kShared, on>>>(s.plain, s.weighted, plan.windows, first, plan.segment,
-                                                                   s.results);
+  WindowKernel<D><<<dim3(slots, count), kSumThreads, kShared, on>>>(s.plain, s.weighted, plan.windows, first,
+                                                                    plan.segment, s.results);
   CUZK_CUDA_LAUNCHED("WindowKernel");
   return absl::OkStatus();
 }
@@ -173,7 +174,8 @@ template <class D>
 Status EnqueueRounds(const MsmPlan& plan, const MsmScratch<D>& s, const Grid& grid, StreamView stream) {
   uint32_t blocks = grid.processors * kRoundBlocks<D>;
   size_t tree = 2 * kRoundThreads * sizeof(D), shared = std::max(tree, Slots<D>::kBytes);
-  CUZK_CUDA(cudaFuncSetAttribute(RoundKernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+  CUZK_CUDA(
+      cudaFuncSetAttribute(RoundKernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
   for (uint32_t round = 0; round < plan.item_limit; ++round) {
     if (round == 0) {
       FirstRoundKernel<D><<<blocks, kRoundThreads, tree, stream.get()>>>(s.rounds);
@@ -182,8 +184,8 @@ Status EnqueueRounds(const MsmPlan& plan, const MsmScratch<D>& s, const Grid& gr
     }
     CUZK_CUDA_LAUNCHED("RoundKernel");
     if (round + 1 == plan.item_limit) break;
-    InvertKernel<D><<<1, kInvertThreads, 0, stream.get()>>>(s.items.live, round + 1, s.rounds.totals, blocks,
-                                                          s.inversion_nodes);
+    InvertKernel<D>
+        <<<1, kInvertThreads, 0, stream.get()>>>(s.items.live, round + 1, s.rounds.totals, blocks, s.inversion_nodes);
     CUZK_CUDA_LAUNCHED("InvertKernel");
   }
   return absl::OkStatus();
@@ -196,7 +198,8 @@ Status EnqueueMsm(const MsmPlan& plan, const algebra::AffinePoint<F>* points, co
   CUZK_ASSIGN_OR_RETURN(Grid grid, Grid::OfCurrentDevice());
   CUZK_ASSIGN_OR_RETURN(size_t sort_bytes, SortScratchBytes(plan));
   MsmScratch<D> s = LayOut<D>(plan, grid, sort_bytes, arena);
-  if (arena.overrun()) return absl::ResourceExhaustedError("the scratch of a multi-exponentiation is smaller than its plan");
+  if (arena.overrun())
+    return absl::ResourceExhaustedError("the scratch of a multi-exponentiation is smaller than its plan");
   const auto* device_points = reinterpret_cast<const Affine<D>*>(points);
   s.rounds.points = device_points;
   s.rounds.entries = s.items.entries;
@@ -211,13 +214,14 @@ Status EnqueueMsm(const MsmPlan& plan, const algebra::AffinePoint<F>* points, co
       CUZK_RETURN_IF_ERROR(EnqueueReduction(plan, s, s.rounds.sums, first, count, stream));
     } else {
       uint32_t blocks = static_cast<uint32_t>(std::min<uint64_t>((plan.MaxItems() + 127) / 128, 1u << 20));
-      XyzzKernel<D><<<blocks, 128, 0, stream.get()>>>(device_points, s.items.entries, s.items.live, s.items.ordered_begin,
-                                                     s.items.ordered_size, s.sums);
+      XyzzKernel<D><<<blocks, 128, 0, stream.get()>>>(device_points, s.items.entries, s.items.live,
+                                                      s.items.ordered_begin, s.items.ordered_size, s.sums);
       CUZK_CUDA_LAUNCHED("XyzzKernel");
       CUZK_RETURN_IF_ERROR(EnqueueReduction(plan, s, XyzzSums<D>{s.sums}, first, count, stream));
     }
   }
-  CUZK_CUDA(cudaMemcpyAsync(results, s.results, MsmResultPoints(plan) * sizeof(Xyzz<D>), cudaMemcpyDeviceToHost, stream.get()));
+  CUZK_CUDA(cudaMemcpyAsync(results, s.results, MsmResultPoints(plan) * sizeof(Xyzz<D>), cudaMemcpyDeviceToHost,
+                            stream.get()));
   return absl::OkStatus();
 }
 
@@ -236,7 +240,8 @@ Status EnqueueListSum(const algebra::AffinePoint<F>* points, const uint32_t* lis
   Xyzz<D>* sums = arena.Take<Xyzz<D>>(kListBlocks);
   Xyzz<D>* total = arena.Take<Xyzz<D>>(1);
   if (arena.overrun()) return absl::ResourceExhaustedError("no scratch for a sum of listed points");
-  ListKernel<D><<<kListBlocks, kSumThreads, kShared, stream.get()>>>(reinterpret_cast<const Affine<D>*>(points), list, count, sums);
+  ListKernel<D><<<kListBlocks, kSumThreads, kShared, stream.get()>>>(reinterpret_cast<const Affine<D>*>(points), list,
+                                                                     count, sums);
   CUZK_CUDA_LAUNCHED("ListKernel");
   TotalKernel<D><<<1, kSumThreads, kShared, stream.get()>>>(sums, kListBlocks, total);
   CUZK_CUDA_LAUNCHED("TotalKernel");

@@ -1,10 +1,10 @@
 #pragma once
-// Multi-scalar multiplication on the device: sum k_i P_i by buckets with signed digits, in G1 or G2 (F = Fp or Fp2 of the
-// host). Points and scalars lie in device memory in Montgomery form; points may be infinity, repeated or opposite.
+// Multi-scalar multiplication on the device: sum k_i P_i by buckets with signed digits, in G1 or G2 (F = Fp or Fp2 of
+// the host). Points and scalars lie in device memory in Montgomery form; points may be infinity, repeated or opposite.
 //
-// The device leaves a few points for each window in page-locked host memory; the host, once the stream has come that far,
-// adds them up (a fraction of a millisecond). Functions that enqueue do not synchronise; the caller keeps everything alive
-// until the stream is done. Only the holder of the device's lease calls them: scratch is shared.
+// The device leaves a few points for each window in page-locked host memory; the host, once the stream has come that
+// far, adds them up (a fraction of a millisecond). Functions that enqueue do not synchronise; the caller keeps
+// everything alive until the stream is done. Only the holder of the device's lease calls them: scratch is shared.
 
 #include <cstddef>
 #include <cstdint>
@@ -59,8 +59,8 @@ algebra::JacobianPoint<F> FinishMsm(const MsmPlan& plan, const algebra::XyzzPoin
 /// Scratch of EnqueueListSum.
 template <class F>
 size_t ListSumBytes();
-/// Sum of points[list[i] without bit 31], negated where bit 31 is set, i < *count (a device pointer), into one page-locked
-/// point.
+/// Sum of points[list[i] without bit 31], negated where bit 31 is set, i < *count (a device pointer), into one
+/// page-locked point.
 template <class F>
 Status EnqueueListSum(const algebra::AffinePoint<F>* points, const uint32_t* list, const uint32_t* count, Arena arena,
                       algebra::XyzzPoint<F>* result, StreamView stream);

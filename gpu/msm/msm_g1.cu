@@ -3,8 +3,8 @@
 
 namespace cuzk::gpu {
 
-using algebra::Fr;
 using algebra::Fp;
+using algebra::Fr;
 
 template StatusOr<MsmPlan> PlanMsm<Fp>(uint32_t, uint64_t, MsmForm);
 template Status EnqueueMsm<Fp>(const MsmPlan&, const algebra::AffinePoint<Fp>*, const Fr*, const IndexMap&, Arena,

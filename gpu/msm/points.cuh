@@ -1,6 +1,6 @@
 #pragma once
-// Points on the device: the types and straight-line formulas of core/algebra, with the rare cases out of line so that the
-// common path keeps its operands in registers (an argument passed by value is copied only when the call is made).
+// Points on the device: the types and straight-line formulas of core/algebra, with the rare cases out of line so that
+// the common path keeps its operands in registers (an argument passed by value is copied only when the call is made).
 
 #include "core/algebra/curve_points.h"
 #include "gpu/field/device_field.cuh"
@@ -89,7 +89,8 @@ CUZK_DEVICE Affine<F> LoadEntry(const Affine<F>* points, uint32_t entry) {
   return p;
 }
 
-/// Sum over the block's threads of `value`, in thread 0. `shared` holds blockDim.x points; blockDim.x is a power of two.
+/// Sum over the block's threads of `value`, in thread 0. `shared` holds blockDim.x points; blockDim.x is a power of
+/// two.
 template <class F>
 CUZK_DEVICE Xyzz<F> BlockSum(Xyzz<F> value, Xyzz<F>* shared) {
   for (uint32_t half = blockDim.x / 2; half > 0; half /= 2) {

@@ -1,8 +1,10 @@
 #pragma once
-// From items to the sums of windows. Bucket b (from 0) of a window counts b + 1 times. With segments of `length` buckets
-// and T the segments of the window:
-//   sum (b+1) S_b = sum_t A_t + length * sum_t t R_t,   R_t = sum of the segment's buckets, A_t = sum_i (i+1) S_i within it,
-// and sum_t t R_t = sum_k 2^k (sum of the R_t whose index has bit k): plain sums, done by a block each; the host adds up.
+// From items to the sums of windows. Bucket b (from 0) of a window counts b + 1 times. With segments of `length`
+// buckets and T the segments of the window:
+//   sum (b+1) S_b = sum_t A_t + length * sum_t t R_t,   R_t = sum of the segment's buckets, A_t = sum_i (i+1) S_i
+//   within it,
+// and sum_t t R_t = sum_k 2^k (sum of the R_t whose index has bit k): plain sums, done by a block each; the host adds
+// up.
 
 #include "gpu/msm/items.h"
 #include "gpu/msm/sums.cuh"
@@ -14,10 +16,11 @@ inline constexpr int kSumThreads = 128;
 /// Slots of one window in the results: the sum of A, then one for each bit of a segment's number.
 inline constexpr int kResultSlots = 28;
 
-/// Buckets of many items, one by one, a block each: the sum replaces the bucket's first item. Grid-stride over the list.
+/// Buckets of many items, one by one, a block each: the sum replaces the bucket's first item. Grid-stride over the
+/// list.
 template <class F, class Sums>
-__global__ void __launch_bounds__(kSumThreads) HeavyKernel(Sums sums, const uint32_t* heavy, const uint32_t* item_base,
-                                                           const uint32_t* item_place) {
+__global__ void __launch_bounds__(kSumThreads)
+    HeavyKernel(Sums sums, const uint32_t* heavy, const uint32_t* item_base, const uint32_t* item_place) {
   extern __shared__ uint4 shared[];
   uint32_t count = min(heavy[0], kMaxHeavy);
   for (uint32_t h = blockIdx.x; h < count; h += gridDim.x) {
@@ -33,9 +36,9 @@ __global__ void __launch_bounds__(kSumThreads) HeavyKernel(Sums sums, const uint
 
 /// A thread per segment. 2 additions a bucket, 1 more for every further item.
 template <class F, class Sums>
-__global__ void __launch_bounds__(kSumThreads, 2) SegmentKernel(Sums sums, const uint32_t* item_base, const uint32_t* item_place,
-                                                             uint32_t segments, uint32_t length, Xyzz<F>* plain,
-                                                             Xyzz<F>* weighted) {
+__global__ void __launch_bounds__(kSumThreads, 2)
+    SegmentKernel(Sums sums, const uint32_t* item_base, const uint32_t* item_place, uint32_t segments, uint32_t length,
+                  Xyzz<F>* plain, Xyzz<F>* weighted) {
   uint32_t t = blockIdx.x * kSumThreads + threadIdx.x;
   if (t >= segments) return;
   Xyzz<F> run = Xyzz<F>::Infinity(), total = Xyzz<F>::Infinity();
@@ -53,8 +56,9 @@ __global__ void __launch_bounds__(kSumThreads, 2) SegmentKernel(Sums sums, const
 
 /// Block (slot, window): slot 0 sums the window's weighted sums, slot 1 + k the plain sums of segments with bit k.
 template <class F>
-__global__ void __launch_bounds__(kSumThreads) WindowKernel(const Xyzz<F>* plain, const Xyzz<F>* weighted, Windows windows,
-                                                            int first, uint32_t length, Xyzz<F>* results) {
+__global__ void __launch_bounds__(kSumThreads)
+    WindowKernel(const Xyzz<F>* plain, const Xyzz<F>* weighted, Windows windows, int first, uint32_t length,
+                 Xyzz<F>* results) {
   extern __shared__ uint4 shared[];
   int w = first + static_cast<int>(blockIdx.y), slot = static_cast<int>(blockIdx.x);
   uint32_t base = (windows.BucketsBelow(w) - windows.BucketsBelow(first)) / length;
@@ -73,11 +77,11 @@ __global__ void __launch_bounds__(kSumThreads) WindowKernel(const Xyzz<F>* plain
   if (threadIdx.x == 0) Store(results + w * kResultSlots + slot, sum);
 }
 
-/// Sums of listed points, no scalars: thread t of the grid adds points list[t], list[t + threads], ...; a sum per block.
-/// `count` is read from the device.
+/// Sums of listed points, no scalars: thread t of the grid adds points list[t], list[t + threads], ...; a sum per
+/// block. `count` is read from the device.
 template <class F>
-__global__ void __launch_bounds__(kSumThreads, sizeof(F) == 48 ? 4 : 2) ListKernel(const Affine<F>* points, const uint32_t* list, const uint32_t* count,
-                                                          Xyzz<F>* block_sums) {
+__global__ void __launch_bounds__(kSumThreads, sizeof(F) == 48 ? 4 : 2)
+    ListKernel(const Affine<F>* points, const uint32_t* list, const uint32_t* count, Xyzz<F>* block_sums) {
   extern __shared__ uint4 shared[];
   Xyzz<F> sum = Xyzz<F>::Infinity();
   uint32_t n = *count, threads = gridDim.x * kSumThreads;

@@ -17,9 +17,7 @@ __device__ __noinline__ Affine<F> ToAffineCalled(Xyzz<F> p) {
 template <class F>
 struct XyzzSums {
   Xyzz<F>* sums;
-  CUZK_DEVICE void AddInto(Xyzz<F>& sum, uint32_t place) const {
-    AddInPlace(sum, Load(sums + place));
-  }
+  CUZK_DEVICE void AddInto(Xyzz<F>& sum, uint32_t place) const { AddInPlace(sum, Load(sums + place)); }
   /// Only from a thread that owns the place.
   CUZK_DEVICE void Put(uint32_t place, const Xyzz<F>& value) const { Store(sums + place, value); }
 };
@@ -48,9 +46,7 @@ struct AffineSums {
     StoreCoordinate(0, place, p.x);
     StoreCoordinate(1, place, p.y);
   }
-  CUZK_DEVICE void AddInto(Xyzz<F>& sum, uint32_t place) const {
-    AddInPlace(sum, LoadPoint(place));
-  }
+  CUZK_DEVICE void AddInto(Xyzz<F>& sum, uint32_t place) const { AddInPlace(sum, LoadPoint(place)); }
   CUZK_DEVICE void Put(uint32_t place, const Xyzz<F>& value) const {
     if (value.IsInfinity()) {
       StorePoint(place, Affine<F>::Infinity());

@@ -10,7 +10,8 @@ namespace cuzk::gpu {
 
 /// Scalars are taken as k or as -(r - k), whichever is below r/2 < 2^253.9, and cut into `windows` signed digits of
 /// `width` bits, the lowest `wider` windows of one bit more: together exactly 255 bits, so that the highest digit needs
-/// no carry as long as its window has at least 4 bits. A digit d of a window of b bits is in [-2^(b-1), 2^(b-1)); its bucket is |d| - 1, of 2^(b-1).
+/// no carry as long as its window has at least 4 bits. A digit d of a window of b bits is in [-2^(b-1), 2^(b-1)); its
+/// bucket is |d| - 1, of 2^(b-1).
 struct Windows {
   int count = 0;
   int width = 0;
@@ -33,14 +34,14 @@ struct Windows {
 struct MsmPlan {
   Windows windows;
   uint32_t terms = 0;
-  int batch = 0;          ///< windows worked on at a time
+  int batch = 0;            ///< windows worked on at a time
   uint32_t item_limit = 0;  ///< points of one item: buckets are cut to this size
-  uint32_t segment = 0;   ///< buckets of one thread in the bucket reduction
-  bool affine = false;    ///< accumulate in affine coordinates with shared inversions
-  uint64_t bytes = 0;     ///< scratch on the device
+  uint32_t segment = 0;     ///< buckets of one thread in the bucket reduction
+  bool affine = false;      ///< accumulate in affine coordinates with shared inversions
+  uint64_t bytes = 0;       ///< scratch on the device
 
-  uint32_t BatchBuckets() const;   ///< most buckets of any batch
-  uint64_t MaxItems() const;       ///< most items of any batch
+  uint32_t BatchBuckets() const;  ///< most buckets of any batch
+  uint64_t MaxItems() const;      ///< most items of any batch
 };
 
 /// Which form of accumulation: kBest by size; the others for tests and benches.

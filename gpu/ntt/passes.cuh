@@ -4,15 +4,17 @@
 //   tile      2^R rows x C columns, C = 2^(11-R). Row q, column c of a tile is the element
 //               block base + q * 2^(s-R) + column        where the sub-transforms have 2^s elements, s > R, or
 //               tile base + c * 2^R + q                  in the innermost pass (s = R).
-//   block     256 threads, 8 elements each in registers; two or three steps of radix 8 or 4 (two butterflies of 4), with an
+//   block     256 threads, 8 elements each in registers; two or three steps of radix 8 or 4 (two butterflies of 4),
+//   with an
 //             exchange through shared memory after each
 //   shared    2 planes of 16 bytes: 2048 * 9/8 (4 elements of padding after 32) * 32 = 72 KB
 //   registers 128 intended: 2 blocks an SM
 //   range     between passes elements are below 2r, after the last one below r
 //   bytes     32 read and 32 written an element; twiddles from the second-level cache
-//   code      one copy of a step, used in a loop, and one copy of what happens at the edges of a pass, used in a loop over
-//             the thread's elements in shared memory: unrolled, the 90 products of a pass overflow the instruction cache
-//             and the pass takes twice as long
+//   code      one copy of a step, used in a loop, and one copy of what happens at the edges of a pass, used in a loop
+//   over
+//             the thread's elements in shared memory: unrolled, the 90 products of a pass overflow the instruction
+//             cache and the pass takes twice as long
 //
 // Decimation in frequency (natural to reversed): the pass multiplies its outputs by w_s^(column * j), j the frequency.
 // Decimation in time (reversed to natural): it multiplies its inputs, and the steps run the other way.
@@ -32,19 +34,19 @@ inline constexpr int kShiftLog2 = 14;
 /// Everything that a pass needs beside its radix; passed by value.
 struct PassParams {
   FrD* values;
-  const FrD* coarse;   // w^(i << fine_log2)
-  const FrD* fine;     // w^i
-  const FrD* radix;    // powers of the root of order 512
-  const FrD* shift;    // two tables of powers, or null
+  const FrD* coarse;  // w^(i << fine_log2)
+  const FrD* fine;    // w^i
+  const FrD* radix;   // powers of the root of order 512
+  const FrD* shift;   // two tables of powers, or null
   const FrD* multiply;
   const FrD* subtract;
   FrD scale;
   int log2_size;
-  int sub_log2;        // s
-  int radix_log2;      // R
+  int sub_log2;    // s
+  int radix_log2;  // R
   int inverse;
   int scaled;
-  int last;            // apply the epilogue
+  int last;  // apply the epilogue
 };
 
 CUZK_DEVICE uint32_t Reverse(uint32_t x, int bits) { return bits == 0 ? 0 : __brev(x) >> (32 - bits); }

@@ -91,15 +91,15 @@ uint32_t ShiftCount(unsigned log2_size) {
 }  // namespace
 
 uint64_t DomainTables::Bytes(unsigned log2_size) {
-  uint64_t elements = (uint64_t{1} << CoarseLog2(log2_size)) + (uint64_t{1} << (log2_size - CoarseLog2(log2_size))) + 512 +
-                      2 * uint64_t{ShiftCount(log2_size)} + kSquares;
+  uint64_t elements = (uint64_t{1} << CoarseLog2(log2_size)) + (uint64_t{1} << (log2_size - CoarseLog2(log2_size))) +
+                      512 + 2 * uint64_t{ShiftCount(log2_size)} + kSquares;
   return elements * sizeof(Fr);
 }
 
 StatusOr<DomainTables> DomainTables::Make(unsigned log2_size, DeviceMemory& memory, StreamView stream) {
   if (log2_size > kMaxLog2Domain) {
-    return absl::InvalidArgumentError(StrCat("a domain of 2^", log2_size, " is more than the 2^", kMaxLog2Domain,
-                                             " that the GPU's transforms do"));
+    return absl::InvalidArgumentError(
+        StrCat("a domain of 2^", log2_size, " is more than the 2^", kMaxLog2Domain, " that the GPU's transforms do"));
   }
   DomainTables t;
   t.log2_size_ = log2_size;
@@ -115,7 +115,8 @@ StatusOr<DomainTables> DomainTables::Make(unsigned log2_size, DeviceMemory& memo
   for (int i = 0; i < 2; ++i) {
     Fr base = ntt::CosetShift(i == 1);
     CUZK_ASSIGN_OR_RETURN(t.shift_[i], Buffer<Fr>::Allocate(memory, ShiftCount(log2_size)));
-    auto low = t.shift_[i].span().first(1u << ntt::kShiftLog2), high = t.shift_[i].span().subspan(1u << ntt::kShiftLog2);
+    auto low = t.shift_[i].span().first(1u << ntt::kShiftLog2),
+         high = t.shift_[i].span().subspan(1u << ntt::kShiftLog2);
     CUZK_RETURN_IF_ERROR(FillPowers(base, low, 0, squares.data(), stream));
     CUZK_RETURN_IF_ERROR(FillPowers(base, high, ntt::kShiftLog2, squares.data(), stream));
   }

@@ -7,7 +7,8 @@ namespace cuzk::gpu {
 namespace {
 
 template <class D>
-__global__ void __launch_bounds__(128) FixedBaseKernel(const Affine<D>* table, const FrD* scalars, size_t n, Affine<D>* out) {
+__global__ void __launch_bounds__(128)
+    FixedBaseKernel(const Affine<D>* table, const FrD* scalars, size_t n, Affine<D>* out) {
   size_t i = blockIdx.x * 128ull + threadIdx.x;
   if (i >= n) return;
   uint32_t k[8];
@@ -32,7 +33,8 @@ template <class D, class F>
 Status Launch(const algebra::AffinePoint<F>* table, const algebra::Fr* scalars, size_t n, algebra::AffinePoint<F>* out,
               StreamView stream) {
   FixedBaseKernel<D><<<static_cast<uint32_t>((n + 127) / 128), 128, 0, stream.get()>>>(
-      reinterpret_cast<const Affine<D>*>(table), reinterpret_cast<const FrD*>(scalars), n, reinterpret_cast<Affine<D>*>(out));
+      reinterpret_cast<const Affine<D>*>(table), reinterpret_cast<const FrD*>(scalars), n,
+      reinterpret_cast<Affine<D>*>(out));
   CUZK_CUDA_LAUNCHED("FixedBaseKernel");
   return absl::OkStatus();
 }

@@ -23,7 +23,8 @@ StatusOr<FixedBaseTable<F>> FixedBaseTable<F>::Make(const algebra::AffinePoint<F
   algebra::BatchToAffine(std::span<const Point>(points), std::span<algebra::AffinePoint<F>>(affine));
   FixedBaseTable table;
   CUZK_ASSIGN_OR_RETURN(table.table_, Buffer<algebra::AffinePoint<F>>::Allocate(memory, affine.size()));
-  CUZK_CUDA(cudaMemcpyAsync(table.table_.data(), affine.data(), table.table_.bytes(), cudaMemcpyHostToDevice, stream.get()));
+  CUZK_CUDA(
+      cudaMemcpyAsync(table.table_.data(), affine.data(), table.table_.bytes(), cudaMemcpyHostToDevice, stream.get()));
   CUZK_RETURN_IF_ERROR(stream.Synchronize());
   return table;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What a device keeps of a circuit's shape: which rows are wide, which variables each query has, and where the scalars of
-// whole field elements come from.
+// What a device keeps of a circuit's shape: which rows are wide, which variables each query has, and where the scalars
+// of whole field elements come from.
 
 #include <array>
 #include <cstdint>

@@ -44,8 +44,12 @@ class CudaPending final : public prover::Pending {
 class Card final : public CudaDevice {
  public:
   Card(const CudaDeviceOptions& options, std::string name, uint64_t total)
-      : id_(static_cast<DeviceId>(options.ordinal)), name_(std::move(name)), total_(total), memory_(options.memory_cap),
-        pinned_(id_), context_{id_, &memory_, &pinned_, options.pool} {}
+      : id_(static_cast<DeviceId>(options.ordinal)),
+        name_(std::move(name)),
+        total_(total),
+        memory_(options.memory_cap),
+        pinned_(id_),
+        context_{id_, &memory_, &pinned_, options.pool} {}
   ~Card() override {
     DeviceGuard guard(id_);
     workers_.clear();
@@ -95,10 +99,12 @@ class Card final : public CudaDevice {
   }
 
   StatusOr<std::unique_ptr<prover::Pending>> Start(std::shared_ptr<const prover::ResidentParameters> parameters,
-                                                   r1cs::Witness witness, const prover::StartOptions& options) override {
+                                                   r1cs::Witness witness,
+                                                   const prover::StartOptions& options) override {
     CUZK_RETURN_IF_ERROR(health());
     auto mine = std::dynamic_pointer_cast<const CudaParameters>(parameters);
-    if (!mine || mine->card() != id_) return absl::FailedPreconditionError("the parameters were loaded on another device");
+    if (!mine || mine->card() != id_)
+      return absl::FailedPreconditionError("the parameters were loaded on another device");
     if (mine->shape() != witness.shared_shape() && mine->shape()->counts != witness.shape().counts) {
       return absl::FailedPreconditionError("the witness is not of the circuit of the parameters");
     }
@@ -148,7 +154,8 @@ class Card final : public CudaDevice {
       worker.witness.Reset();
       CUZK_ASSIGN_OR_RETURN(worker.witness, Buffer<std::byte>::Allocate(memory_, bytes));
     }
-    CUZK_CUDA(cudaMemcpyAsync(worker.witness.data(), witness.bytes().data(), bytes, cudaMemcpyHostToDevice, worker.copy.get()));
+    CUZK_CUDA(cudaMemcpyAsync(worker.witness.data(), witness.bytes().data(), bytes, cudaMemcpyHostToDevice,
+                              worker.copy.get()));
     CUZK_RETURN_IF_ERROR(worker.copy.view().Synchronize());
     witness.ReleaseLease();
     auto copied = Clock::now();

@@ -55,14 +55,15 @@ class SectionLoader {
       file.Forget(section.subspan(at, bytes));
       CUZK_CUDA(cudaMemcpyAsync(slot.raw.data(), slot.host.data(), bytes, cudaMemcpyHostToDevice, stream_->get()));
       std::byte* decoded = to_host ? slot.decoded.data() : to + at;
-      CUZK_RETURN_IF_ERROR(DecodePoints(slot.raw.data(), bytes / size, query == Query::kBG2, on_curve, at / size, decoded,
-                                        first_bad_.data(), *stream_));
+      CUZK_RETURN_IF_ERROR(DecodePoints(slot.raw.data(), bytes / size, query == Query::kBG2, on_curve, at / size,
+                                        decoded, first_bad_.data(), *stream_));
       if (to_host) CUZK_CUDA(cudaMemcpyAsync(to + at, decoded, bytes, cudaMemcpyDeviceToHost, stream_->get()));
       CUZK_RETURN_IF_ERROR(slot.done->Record(*stream_));
       if (progress) progress(at + bytes, section.size());
     }
     unsigned long long first_bad = 0;
-    CUZK_CUDA(cudaMemcpyAsync(&first_bad, first_bad_.data(), sizeof(first_bad), cudaMemcpyDeviceToHost, stream_->get()));
+    CUZK_CUDA(
+        cudaMemcpyAsync(&first_bad, first_bad_.data(), sizeof(first_bad), cudaMemcpyDeviceToHost, stream_->get()));
     CUZK_RETURN_IF_ERROR(stream_->view().Synchronize());
     if (first_bad == ~0ull) return absl::OkStatus();
     return absl::InvalidArgumentError(StrCat(file.path().string(), ": section ", groth16::QueryName(query), ": point ",
@@ -109,7 +110,8 @@ const std::byte* CudaParameters::points(Query query) const {
 
 StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Load(const ParameterFile& file,
                                                                      std::shared_ptr<const r1cs::Shape> shape,
-                                                                     CircuitPlan plan, const prover::LoadOptions& options,
+                                                                     CircuitPlan plan,
+                                                                     const prover::LoadOptions& options,
                                                                      const CardContext& card) {
   const groth16::SectionCounts counts = groth16::SectionCounts::Of(*shape);
   if (file.counts() != counts) {
@@ -123,7 +125,8 @@ StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Load(const Param
   CUZK_ASSIGN_OR_RETURN(Stream stream, Stream::Create());
   CUZK_ASSIGN_OR_RETURN(CircuitTables tables, CircuitTables::Make(*out->shape_, *card.memory, stream));
   out->tables_ = std::make_unique<const CircuitTables>(std::move(tables));
-  CUZK_ASSIGN_OR_RETURN(DomainTables domain, DomainTables::Make(out->shape_->counts.log2_domain(), *card.memory, stream));
+  CUZK_ASSIGN_OR_RETURN(DomainTables domain,
+                        DomainTables::Make(out->shape_->counts.log2_domain(), *card.memory, stream));
   out->domain_ = std::make_unique<const DomainTables>(std::move(domain));
 
   uint64_t total = 0, before = 0;

@@ -24,11 +24,12 @@ class CudaParameters final : public prover::ResidentParameters {
  public:
   ~CudaParameters() override;
 
-  /// See prover::Device::Load. The file's bytes go through two page-locked buffers; points are decoded and checked on the
-  /// card, so that disk, bus and card work at once.
+  /// See prover::Device::Load. The file's bytes go through two page-locked buffers; points are decoded and checked on
+  /// the card, so that disk, bus and card work at once.
   static StatusOr<std::shared_ptr<const CudaParameters>> Load(const groth16::ParameterFile& file,
-                                                              std::shared_ptr<const r1cs::Shape> shape, CircuitPlan plan,
-                                                              const prover::LoadOptions& options, const CardContext& card);
+                                                              std::shared_ptr<const r1cs::Shape> shape,
+                                                              CircuitPlan plan, const prover::LoadOptions& options,
+                                                              const CardContext& card);
 
   const groth16::VerifyingKey& verifying_key() const override { return key_; }
   const std::shared_ptr<const r1cs::Shape>& shape() const override { return shape_; }

@@ -54,7 +54,8 @@ algebra::XyzzPoint<F>* PartitionRun::Results(size_t slot) const {
 }
 
 Status PartitionRun::CheckStop() const {
-  return stop_.stop_requested() ? absl::CancelledError("cancelled while the partition was being proved") : absl::OkStatus();
+  return stop_.stop_requested() ? absl::CancelledError("cancelled while the partition was being proved")
+                                : absl::OkStatus();
 }
 
 Status PartitionRun::BeginStage(std::string_view stage) {
@@ -155,7 +156,8 @@ Status PartitionRun::ForEachChunk(Query query, size_t slot, auto&& enqueue) {
     CUZK_RETURN_IF_ERROR(worker_.copy.view().Synchronize());
     if (begin + chunk < count) CUZK_RETURN_IF_ERROR(copy(begin + chunk));
     // The chunk stands for points from `begin` on.
-    CUZK_RETURN_IF_ERROR(enqueue(reinterpret_cast<const Point*>(chunks_[begin / chunk % 2]), begin, std::min(begin + chunk, count)));
+    CUZK_RETURN_IF_ERROR(
+        enqueue(reinterpret_cast<const Point*>(chunks_[begin / chunk % 2]), begin, std::min(begin + chunk, count)));
     CUZK_RETURN_IF_ERROR(worker_.compute.view().Synchronize());
     if constexpr (std::is_same_v<F, Fp>) {
       algebra::G1* sums[] = {&streamed_.h, &streamed_.l, &streamed_.a, &streamed_.b_g1};
@@ -183,35 +185,46 @@ Status PartitionRun::SumH() {
   }
   // The last coefficient, which is also the last in reversed order, has no point: it is zero.
   if (count > 0) {
-    CUZK_RETURN_IF_ERROR(ForEachChunk<Fp>(Query::kH, Slot(Query::kH), [&](const algebra::G1Affine* points, uint64_t begin, uint64_t end) -> Status {
-      QuerySum& sum = sums_[Slot(Query::kH)];
-      CUZK_ASSIGN_OR_RETURN(sum.plan, PlanMsm<Fp>(static_cast<uint32_t>(end - begin), arena_.left()));
-      sum.has_terms = true;
-      return EnqueueMsm<Fp>(sum.plan, points, scalars + begin, map, arena_, Results<Fp>(Slot(Query::kH)), worker_.compute);
-    }));
+    CUZK_RETURN_IF_ERROR(ForEachChunk<Fp>(
+        Query::kH, Slot(Query::kH), [&](const algebra::G1Affine* points, uint64_t begin, uint64_t end) -> Status {
+          QuerySum& sum = sums_[Slot(Query::kH)];
+          CUZK_ASSIGN_OR_RETURN(sum.plan, PlanMsm<Fp>(static_cast<uint32_t>(end - begin), arena_.left()));
+          sum.has_terms = true;
+          return EnqueueMsm<Fp>(sum.plan, points, scalars + begin, map, arena_, Results<Fp>(Slot(Query::kH)),
+                                worker_.compute);
+        }));
   }
   return EndStage();
 }
 
 template <class F>
-Status PartitionRun::SumRange(Terms terms, const algebra::AffinePoint<F>* points, uint64_t begin, uint64_t end, size_t slot) {
+Status PartitionRun::SumRange(Terms terms, const algebra::AffinePoint<F>* points, uint64_t begin, uint64_t end,
+                              size_t slot) {
   const CircuitTables& tables = parameters_.tables();
   const WideTerms& wide = tables.wide(terms);
   QuerySum& sum = sums_[slot];
   algebra::XyzzPoint<F>* results = Results<F>(slot);
   // Terms of the range, by the host's copy of their points.
-  size_t first = static_cast<size_t>(std::lower_bound(wide.points.begin(), wide.points.end(), begin) - wide.points.begin());
-  size_t last = static_cast<size_t>(std::lower_bound(wide.points.begin(), wide.points.end(), end) - wide.points.begin());
+  size_t first =
+      static_cast<size_t>(std::lower_bound(wide.points.begin(), wide.points.end(), begin) - wide.points.begin());
+  size_t last =
+      static_cast<size_t>(std::lower_bound(wide.points.begin(), wide.points.end(), end) - wide.points.begin());
   if (last > first) {
     CUZK_ASSIGN_OR_RETURN(sum.plan, PlanMsm<F>(static_cast<uint32_t>(last - first), arena_.left()));
     sum.has_terms = true;
     IndexMap map{.kind = IndexMap::Kind::kList, .list = wide.point.data() + first};
-    CUZK_RETURN_IF_ERROR(EnqueueMsm<F>(sum.plan, points - begin, vectors_[0] + first, map, arena_, results, worker_.compute));
+    CUZK_RETURN_IF_ERROR(
+        EnqueueMsm<F>(sum.plan, points - begin, vectors_[0] + first, map, arena_, results, worker_.compute));
   }
   if (shape_.boolean_aux.count() == 0) return absl::OkStatus();
   CUZK_CUDA(cudaMemsetAsync(list_count_, 0, sizeof(uint32_t), worker_.compute.get()));
-  BitSelection bits{aux_bits_, tables.members(terms), tables.ranks(terms), (shape_.counts.aux + 63) / 64,
-                    tables.input_points(terms), begin, end};
+  BitSelection bits{aux_bits_,
+                    tables.members(terms),
+                    tables.ranks(terms),
+                    (shape_.counts.aux + 63) / 64,
+                    tables.input_points(terms),
+                    begin,
+                    end};
   CUZK_RETURN_IF_ERROR(ListSetBits(bits, list_, list_count_, worker_.compute));
   sum.has_ones = true;
   return EnqueueListSum<F>(points, list_, list_count_, arena_, results + kMaxMsmResultPoints, worker_.compute);
@@ -220,17 +233,19 @@ Status PartitionRun::SumRange(Terms terms, const algebra::AffinePoint<F>* points
 Status PartitionRun::SumTerms(Terms terms, std::string_view stage, Query query) {
   CUZK_RETURN_IF_ERROR(BeginStage(stage));
   const WideTerms& wide = parameters_.tables().wide(terms);
-  CUZK_RETURN_IF_ERROR(GatherScalars(reinterpret_cast<const Fr*>(Plane(lease_layout_.inputs)), shape_.counts.inputs, aux_wide_,
-                                     wide.source.data(), wide.source.size(), vectors_[0], worker_.compute));
-  CUZK_RETURN_IF_ERROR(ForEachChunk<Fp>(query, Slot(query), [&](const algebra::G1Affine* points, uint64_t begin, uint64_t end) {
-    return SumRange<Fp>(terms, points, begin, end, Slot(query));
-  }));
+  CUZK_RETURN_IF_ERROR(GatherScalars(reinterpret_cast<const Fr*>(Plane(lease_layout_.inputs)), shape_.counts.inputs,
+                                     aux_wide_, wide.source.data(), wide.source.size(), vectors_[0], worker_.compute));
+  CUZK_RETURN_IF_ERROR(
+      ForEachChunk<Fp>(query, Slot(query), [&](const algebra::G1Affine* points, uint64_t begin, uint64_t end) {
+        return SumRange<Fp>(terms, points, begin, end, Slot(query));
+      }));
   CUZK_RETURN_IF_ERROR(EndStage());
   if (terms != Terms::kB) return absl::OkStatus();
   CUZK_RETURN_IF_ERROR(BeginStage(prover::stage::kMsmBG2));
-  CUZK_RETURN_IF_ERROR(ForEachChunk<Fp2>(Query::kBG2, Slot(Query::kBG2), [&](const algebra::G2Affine* points, uint64_t begin, uint64_t end) {
-    return SumRange<Fp2>(terms, points, begin, end, Slot(Query::kBG2));
-  }));
+  CUZK_RETURN_IF_ERROR(ForEachChunk<Fp2>(Query::kBG2, Slot(Query::kBG2),
+                                         [&](const algebra::G2Affine* points, uint64_t begin, uint64_t end) {
+                                           return SumRange<Fp2>(terms, points, begin, end, Slot(Query::kBG2));
+                                         }));
   return EndStage();
 }
 
@@ -245,8 +260,8 @@ algebra::JacobianPoint<F> PartitionRun::SumOf(size_t slot) const {
 
 groth16::MsmResults PartitionRun::Collect() {
   if (!parameters_.circuit_plan().resident) return streamed_;
-  return {SumOf<Fp>(Slot(Query::kH)), SumOf<Fp>(Slot(Query::kL)), SumOf<Fp>(Slot(Query::kA)), SumOf<Fp>(Slot(Query::kBG1)),
-          SumOf<Fp2>(Slot(Query::kBG2))};
+  return {SumOf<Fp>(Slot(Query::kH)), SumOf<Fp>(Slot(Query::kL)), SumOf<Fp>(Slot(Query::kA)),
+          SumOf<Fp>(Slot(Query::kBG1)), SumOf<Fp2>(Slot(Query::kBG2))};
 }
 
 StatusOr<prover::Timeline> PartitionRun::StageTimes(std::chrono::steady_clock::time_point end) const {
@@ -254,7 +269,8 @@ StatusOr<prover::Timeline> PartitionRun::StageTimes(std::chrono::steady_clock::t
   if (stages_.empty()) return r;
   auto at = [&](const Event& event) -> StatusOr<std::chrono::steady_clock::time_point> {
     CUZK_ASSIGN_OR_RETURN(float ms, stages_.back().end.MillisecondsSince(event));
-    return end - std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<float, std::milli>(ms));
+    return end - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                     std::chrono::duration<float, std::milli>(ms));
   };
   for (const StageEvents& stage : stages_) {
     CUZK_ASSIGN_OR_RETURN(auto begin, at(stage.begin));

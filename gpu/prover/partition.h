@@ -40,8 +40,11 @@ struct StageEvents {
 class PartitionRun {
  public:
   PartitionRun(const CudaParameters& parameters, r1cs::Layout layout, Worker& worker, std::span<std::byte> workspace)
-      : parameters_(parameters), shape_(*parameters.shape()), lease_layout_(r1cs::LeaseLayout::For(shape_, layout)),
-        worker_(worker), arena_(workspace.data(), workspace.size()) {}
+      : parameters_(parameters),
+        shape_(*parameters.shape()),
+        lease_layout_(r1cs::LeaseLayout::For(shape_, layout)),
+        worker_(worker),
+        arena_(workspace.data(), workspace.size()) {}
 
   /// Everything. Where points are streamed it waits in between; resident, it only enqueues. Cancelled between stages.
   Status Enqueue(const prover::DeviceLease& lease, const CardContext& card, std::stop_token stop);

@@ -27,7 +27,7 @@ class PinnedArray {
  public:
   PinnedArray() = default;
   static StatusOr<PinnedArray> Allocate(memory::HostAllocator& allocator, size_t size) {
-    CUZK_ASSIGN_OR_RETURN(std::byte* data, allocator.Allocate(std::max<size_t>(size * sizeof(T), 1)));
+    CUZK_ASSIGN_OR_RETURN(std::byte * data, allocator.Allocate(std::max<size_t>(size * sizeof(T), 1)));
     PinnedArray r;
     r.allocator_ = &allocator;
     r.data_ = reinterpret_cast<T*>(data);
@@ -42,7 +42,8 @@ class PinnedArray {
     return *this;
   }
   ~PinnedArray() {
-    if (allocator_ != nullptr) allocator_->Free(reinterpret_cast<std::byte*>(data_), std::max<size_t>(size_ * sizeof(T), 1));
+    if (allocator_ != nullptr)
+      allocator_->Free(reinterpret_cast<std::byte*>(data_), std::max<size_t>(size_ * sizeof(T), 1));
   }
   T* data() const { return data_; }
   size_t size() const { return size_; }

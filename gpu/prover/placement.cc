@@ -36,7 +36,8 @@ StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, 
   const SectionCounts counts = SectionCounts::Of(shape);
   unsigned log2_domain = shape.counts.log2_domain();
   if (log2_domain > kMaxLog2Domain) {
-    return absl::ResourceExhaustedError(StrCat("a domain of 2^", log2_domain, " is more than the 2^", kMaxLog2Domain, " of a GPU"));
+    return absl::ResourceExhaustedError(
+        StrCat("a domain of 2^", log2_domain, " is more than the 2^", kMaxLog2Domain, " of a GPU"));
   }
   uint64_t wide = shape.wide_aux_count() + shape.counts.inputs, points = 0;
   for (Query q : groth16::kAllQueries) points += counts[q] * groth16::PointBytes(q);
@@ -76,12 +77,14 @@ StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, 
     plan.placement = prover::Placement::kPinnedStreamed;
     plan.parameter_host_bytes = points;
     plan.parameter_device_bytes = tables;
-    plan.explanation = StrCat("points ", text(points), " page-locked in host memory, streamed ", chunk,
-                              " at a time, workspace ", text(r.workspace_bytes), ", ", workers, " witnesses of ", text(lease));
+    plan.explanation =
+        StrCat("points ", text(points), " page-locked in host memory, streamed ", chunk, " at a time, workspace ",
+               text(r.workspace_bytes), ", ", workers, " witnesses of ", text(lease));
     return r;
   }
-  return absl::ResourceExhaustedError(StrCat("the circuit does not fit: even with its points in host memory it needs more than ",
-                                             text(fixed), " of device memory, and there are ", text(available)));
+  return absl::ResourceExhaustedError(
+      StrCat("the circuit does not fit: even with its points in host memory it needs more than ", text(fixed),
+             " of device memory, and there are ", text(available)));
 }
 
 }  // namespace cuzk::gpu

@@ -39,8 +39,8 @@ __global__ void ScatterKernel(const FrD* elements, const uint32_t* at, uint64_t 
 }
 
 /// A warp takes 32 variables, half a word.
-__global__ void NarrowKernel(const FrD* aux, uint64_t count, const uint64_t* boolean, const uint32_t* ranks, uint32_t* bits,
-                             FrD* wide) {
+__global__ void NarrowKernel(const FrD* aux, uint64_t count, const uint64_t* boolean, const uint32_t* ranks,
+                             uint32_t* bits, FrD* wide) {
   uint64_t i = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x;
   bool exists = i < count, is_boolean = exists && (boolean[i / 64] >> (i % 64) & 1);
   bool one = false;
@@ -141,8 +141,9 @@ CUZK_DEVICE Fp2D Four(Fp2D one) {
 }
 
 template <class D>
-__global__ void __launch_bounds__(128) DecodeKernel(const uint8_t* bytes, uint64_t count, bool on_curve, uint64_t first_index,
-                                                    Affine<D>* out, unsigned long long* first_bad) {
+__global__ void __launch_bounds__(128)
+    DecodeKernel(const uint8_t* bytes, uint64_t count, bool on_curve, uint64_t first_index, Affine<D>* out,
+                 unsigned long long* first_bad) {
   uint64_t i = blockIdx.x * 128ull + threadIdx.x;
   if (i >= count) return;
   const uint8_t* at = bytes + i * sizeof(Affine<D>);
@@ -186,7 +187,8 @@ Status NarrowAux(const algebra::Fr* aux, uint64_t count, const uint64_t* boolean
 Status GatherScalars(const algebra::Fr* inputs, uint32_t inputs_count, const algebra::Fr* wide, const uint32_t* source,
                      uint64_t count, algebra::Fr* out, StreamView stream) {
   if (count == 0) return absl::OkStatus();
-  GatherKernel<<<Blocks(count), kBlock, 0, stream.get()>>>(Device(inputs), inputs_count, Device(wide), source, count, Device(out));
+  GatherKernel<<<Blocks(count), kBlock, 0, stream.get()>>>(Device(inputs), inputs_count, Device(wide), source, count,
+                                                           Device(out));
   CUZK_CUDA_LAUNCHED("GatherKernel");
   return absl::OkStatus();
 }
@@ -203,9 +205,11 @@ Status DecodePoints(const uint8_t* bytes, uint64_t count, bool g2, bool on_curve
   if (count == 0) return absl::OkStatus();
   uint32_t blocks = static_cast<uint32_t>((count + 127) / 128);
   if (g2) {
-    DecodeKernel<Fp2D><<<blocks, 128, 0, stream.get()>>>(bytes, count, on_curve, first_index, static_cast<G2AffineD*>(out), first_bad);
+    DecodeKernel<Fp2D><<<blocks, 128, 0, stream.get()>>>(bytes, count, on_curve, first_index,
+                                                         static_cast<G2AffineD*>(out), first_bad);
   } else {
-    DecodeKernel<FpD><<<blocks, 128, 0, stream.get()>>>(bytes, count, on_curve, first_index, static_cast<G1AffineD*>(out), first_bad);
+    DecodeKernel<FpD><<<blocks, 128, 0, stream.get()>>>(bytes, count, on_curve, first_index,
+                                                        static_cast<G1AffineD*>(out), first_bad);
   }
   CUZK_CUDA_LAUNCHED("DecodeKernel");
   return absl::OkStatus();

@@ -14,8 +14,8 @@ Status WidenRows(const int8_t* narrow, uint64_t rows, algebra::Fr* out, uint64_t
 /// out[at[i]] = elements[i].
 Status Scatter(const algebra::Fr* elements, const uint32_t* at, uint64_t count, algebra::Fr* out, StreamView stream);
 
-/// The plain layout made narrow: bit i of `bits` is set if aux i is boolean and one; wide[k] is the k-th aux that is not
-/// boolean. boolean_ranks[w] is the number of boolean aux below 64 w.
+/// The plain layout made narrow: bit i of `bits` is set if aux i is boolean and one; wide[k] is the k-th aux that is
+/// not boolean. boolean_ranks[w] is the number of boolean aux below 64 w.
 Status NarrowAux(const algebra::Fr* aux, uint64_t count, const uint64_t* boolean, const uint32_t* boolean_ranks,
                  uint64_t* bits, algebra::Fr* wide, StreamView stream);
 
@@ -29,15 +29,15 @@ struct BitSelection {
   const uint64_t* members;  ///< density of the query; null: every variable
   const uint32_t* ranks;    ///< members below 64 w; null with members
   uint64_t words;
-  uint64_t first_point;     ///< the point of the first member
-  uint64_t begin, end;      ///< only points in [begin, end); listed less `begin`
+  uint64_t first_point;  ///< the point of the first member
+  uint64_t begin, end;   ///< only points in [begin, end); listed less `begin`
 };
 /// Appends to list from *count (which the caller clears); the order is any.
 Status ListSetBits(const BitSelection& selection, uint32_t* list, uint32_t* count, StreamView stream);
 
-/// Decodes `count` big-endian uncompressed points of G1 (96 bytes) or G2 (192 bytes) into Montgomery form and checks that
-/// coordinates are below p, that no flag is set, and with `on_curve` the equation. *first_bad becomes the least of its
-/// value and first_index + the index of a bad point.
+/// Decodes `count` big-endian uncompressed points of G1 (96 bytes) or G2 (192 bytes) into Montgomery form and checks
+/// that coordinates are below p, that no flag is set, and with `on_curve` the equation. *first_bad becomes the least of
+/// its value and first_index + the index of a bad point.
 Status DecodePoints(const uint8_t* bytes, uint64_t count, bool g2, bool on_curve, uint64_t first_index, void* out,
                     unsigned long long* first_bad, StreamView stream);
 

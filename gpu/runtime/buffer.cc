@@ -12,8 +12,8 @@ StatusOr<void*> DeviceMemory::Allocate(size_t bytes) {
   uint64_t before = used_.fetch_add(bytes);
   if (cap_ != 0 && before + bytes > cap_) {
     used_.fetch_sub(bytes);
-    return absl::ResourceExhaustedError(
-        StrCat("device memory: ", bytes, " bytes wanted, ", cap_ - std::min(cap_, before), " of the cap of ", cap_, " left"));
+    return absl::ResourceExhaustedError(StrCat("device memory: ", bytes, " bytes wanted, ",
+                                               cap_ - std::min(cap_, before), " of the cap of ", cap_, " left"));
   }
   void* data = nullptr;
   Status status = CUZK_CUDA_STATUS(cudaMalloc(&data, bytes));

@@ -49,7 +49,8 @@ class Buffer {
     return Buffer(&memory, static_cast<T*>(data), size);
   }
   Buffer(Buffer&& other) noexcept
-      : memory_(std::exchange(other.memory_, nullptr)), data_(std::exchange(other.data_, nullptr)),
+      : memory_(std::exchange(other.memory_, nullptr)),
+        data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(memory_, other.memory_);

@@ -23,4 +23,5 @@ bool IsSticky(cudaError_t error);
 #define CUZK_CUDA(call) CUZK_RETURN_IF_ERROR(CUZK_CUDA_STATUS(call))
 
 /// After a kernel launch.
-#define CUZK_CUDA_LAUNCHED(name) CUZK_RETURN_IF_ERROR(::cuzk::gpu::FromCuda(cudaGetLastError(), "launch of " name, __FILE__, __LINE__))
+#define CUZK_CUDA_LAUNCHED(name) \
+  CUZK_RETURN_IF_ERROR(::cuzk::gpu::FromCuda(cudaGetLastError(), "launch of " name, __FILE__, __LINE__))

@@ -28,7 +28,8 @@ Times Summary(std::vector<double> ms) {
   return {ms[ms.size() / 2], ms.front(), ms.back()};
 }
 void Print(const char* what, unsigned bits, const Times& t, bool right) {
-  std::printf("%-28s 2^%-3u %9.3f ms  (%.3f .. %.3f)  %s\n", what, bits, t.median, t.least, t.most, right ? "answer right" : "ANSWER WRONG");
+  std::printf("%-28s 2^%-3u %9.3f ms  (%.3f .. %.3f)  %s\n", what, bits, t.median, t.least, t.most,
+              right ? "answer right" : "ANSWER WRONG");
   std::fflush(stdout);
 }
 
@@ -73,11 +74,14 @@ class Bench {
     Must2(stream_.view().Synchronize());
     cudaMemcpy(after.data(), values.data() + n - piece, piece * sizeof(Fr), cudaMemcpyDeviceToHost);
     bool right = before == after;
-    Print("NTT forward, to reversed", bits, Time([&] { return tables.ToReversed(values.data(), false, {}, stream_); }), right);
-    Print("inverse NTT, from reversed", bits, Time([&] { return tables.FromReversed(values.data(), true, scaled, stream_); }), right);
+    Print("NTT forward, to reversed", bits, Time([&] { return tables.ToReversed(values.data(), false, {}, stream_); }),
+          right);
+    Print("inverse NTT, from reversed", bits,
+          Time([&] { return tables.FromReversed(values.data(), true, scaled, stream_); }), right);
     Epilogue coset = scaled;
     coset.shift_powers = -1;
-    Print("inverse coset, to reversed", bits, Time([&] { return tables.ToReversed(values.data(), true, coset, stream_); }), right);
+    Print("inverse coset, to reversed", bits,
+          Time([&] { return tables.ToReversed(values.data(), true, coset, stream_); }), right);
   }
 
   template <class F>
@@ -92,7 +96,8 @@ class Bench {
     std::vector<double> ms;
     for (int i = 0; i <= kRuns; ++i) {
       auto begin = std::chrono::steady_clock::now();
-      Must2(EnqueueMsm<F>(plan, points.data(), scalars, {}, Arena(arena.data(), arena.bytes()), results.data(), stream_));
+      Must2(
+          EnqueueMsm<F>(plan, points.data(), scalars, {}, Arena(arena.data(), arena.bytes()), results.data(), stream_));
       Must2(stream_.view().Synchronize());
       auto got = FinishMsm<F>(plan, results.data());
       std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
@@ -124,7 +129,8 @@ class Bench {
     auto arena = Must(Buffer<std::byte>::Allocate(memory_, ListSumBytes<F>()));
     Pinned<algebra::XyzzPoint<F>> result(1);
     Times t = Time([&] {
-      return EnqueueListSum<F>(points.data(), device_list.data(), count.data(), Arena(arena.data(), arena.bytes()), result.data(), stream_);
+      return EnqueueListSum<F>(points.data(), device_list.data(), count.data(), Arena(arena.data(), arena.bytes()),
+                               result.data(), stream_);
     });
     Print(what, bits, t, algebra::ToJacobian(result.data()[0]) == algebra::ScalarMul(Generator<F>(), sum));
   }

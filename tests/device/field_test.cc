@@ -24,7 +24,11 @@ std::vector<F> PrimeElements(size_t n, uint64_t seed) {
     if (i % 16 == 1) r[i] = F::One();
     if (i % 16 == 2) r[i] = -F::One();
     if (i % 16 == 3) r[i].limb[0] = 0;
-    if (i % 16 == 4) r[i] = F::FromMontgomery(algebra::FieldConstants<std::conditional_t<F::kLimbs == 6, algebra::FpParams, algebra::FrParams>>::PowerOfTwo(static_cast<unsigned>(random() % 300)).v);
+    if (i % 16 == 4)
+      r[i] = F::FromMontgomery(
+          algebra::FieldConstants<std::conditional_t<F::kLimbs == 6, algebra::FpParams, algebra::FrParams>>::PowerOfTwo(
+              static_cast<unsigned>(random() % 300))
+              .v);
   }
   std::shuffle(r.begin(), r.end(), random);
   return r;
@@ -44,13 +48,20 @@ std::vector<F> Elements(size_t n, uint64_t seed) {
 template <class F>
 F OnHost(FieldOp op, const F& a, const F& b) {
   switch (op) {
-    case FieldOp::kAdd: return a + b;
-    case FieldOp::kSub: return a - b;
-    case FieldOp::kMul: return a * b;
-    case FieldOp::kSquare: return a * a;
-    case FieldOp::kNegate: return -a;
-    case FieldOp::kDouble: return a + a;
-    case FieldOp::kInverse: return a.Inverse();
+    case FieldOp::kAdd:
+      return a + b;
+    case FieldOp::kSub:
+      return a - b;
+    case FieldOp::kMul:
+      return a * b;
+    case FieldOp::kSquare:
+      return a * a;
+    case FieldOp::kNegate:
+      return -a;
+    case FieldOp::kDouble:
+      return a + a;
+    case FieldOp::kInverse:
+      return a.Inverse();
   }
   return a;
 }

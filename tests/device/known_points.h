@@ -33,7 +33,8 @@ Buffer<algebra::AffinePoint<F>> KnownPoints(size_t n, DeviceMemory& memory, cons
     pool.ParallelFor(count, 1 << 14, [&](size_t from, size_t to) {
       for (size_t i = from; i < to; ++i) host[i] = KnownLogarithm(begin + i);
     });
-    EXPECT_EQ(cudaMemcpy(scalars.data(), host.data(), count * sizeof(algebra::Fr), cudaMemcpyHostToDevice), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(scalars.data(), host.data(), count * sizeof(algebra::Fr), cudaMemcpyHostToDevice),
+              cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_TRUE(table.Multiply(scalars.data(), count, points.data() + begin, stream).ok());
     EXPECT_TRUE(stream.view().Synchronize().ok());
@@ -45,7 +46,9 @@ Buffer<algebra::AffinePoint<F>> KnownPoints(size_t n, DeviceMemory& memory, cons
 template <class T>
 class Pinned {
  public:
-  explicit Pinned(size_t n) : size_(n) { EXPECT_EQ(cudaHostAlloc(&data_, n * sizeof(T), cudaHostAllocDefault), cudaSuccess); }
+  explicit Pinned(size_t n) : size_(n) {
+    EXPECT_EQ(cudaHostAlloc(&data_, n * sizeof(T), cudaHostAllocDefault), cudaSuccess);
+  }
   ~Pinned() { static_cast<void>(cudaFreeHost(data_)); }
   Pinned(const Pinned&) = delete;
   Pinned& operator=(const Pinned&) = delete;

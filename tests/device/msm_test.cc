@@ -56,8 +56,14 @@ TYPED_TEST(MsmOnDevice, EverySizeOfRandomScalars) {
 TYPED_TEST(MsmOnDevice, EdgesOfTheScalarRange) {
   size_t n = 5000;
   auto points = KnownPoints<TypeParam>(n, this->memory_, this->stream_);
-  std::vector<Fr> edges = {Fr::Zero(), Fr::One(), -Fr::One(), Fr::FromU64(2).Inverse(), -Fr::FromU64(2).Inverse(),
-                           Fr::FromU64(1 << 22), -Fr::FromU64(1 << 23), Fr::FromU64(~0ull)};
+  std::vector<Fr> edges = {Fr::Zero(),
+                           Fr::One(),
+                           -Fr::One(),
+                           Fr::FromU64(2).Inverse(),
+                           -Fr::FromU64(2).Inverse(),
+                           Fr::FromU64(1 << 22),
+                           -Fr::FromU64(1 << 23),
+                           Fr::FromU64(~0ull)};
   std::vector<Fr> k(n);
   for (size_t i = 0; i < n; ++i) k[i] = edges[i % edges.size()];
   for (MsmForm form : kForms) EXPECT_TRUE(this->Run(points, k, form) == this->Expected(k));

@@ -18,7 +18,8 @@ class NttOnDevice : public DeviceTest {
     scaled.scale = algebra::Domain(bits).size_inverse();
     Epilogue shifted_back = scaled;
     shifted_back.shift_powers = -1;
-    auto transform = [this, &tables, bits](bool from_reversed, bool inverse, Epilogue end, bool shift_first, bool reorder) {
+    auto transform = [this, &tables, bits](bool from_reversed, bool inverse, Epilogue end, bool shift_first,
+                                           bool reorder) {
       return [=, this, &tables](std::span<Fr> x) {
         auto values = Upload(std::vector<Fr>(x.begin(), x.end()));
         if (shift_first) Check(tables.Shift(values.data(), false, false, stream_));
@@ -86,8 +87,10 @@ TEST_F(NttOnDevice, LargeSizesEvaluate) {
     for (int k = 0; k < 200; ++k) {
       size_t i = k < 8 ? static_cast<size_t>(k) : random() % n;
       Fr expected = Fr::Zero(), got;
-      for (auto& [at, c] : terms) expected += c * w.Pow(static_cast<uint64_t>(static_cast<unsigned __int128>(i) * at % n));
-      ASSERT_EQ(cudaMemcpy(&got, values.data() + algebra::NttReversed(i, bits), sizeof(Fr), cudaMemcpyDeviceToHost), cudaSuccess);
+      for (auto& [at, c] : terms)
+        expected += c * w.Pow(static_cast<uint64_t>(static_cast<unsigned __int128>(i) * at % n));
+      ASSERT_EQ(cudaMemcpy(&got, values.data() + algebra::NttReversed(i, bits), sizeof(Fr), cudaMemcpyDeviceToHost),
+                cudaSuccess);
       ASSERT_EQ(got, expected) << "2^" << bits << ", " << i;
     }
     Epilogue scaled;

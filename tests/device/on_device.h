@@ -13,9 +13,9 @@
 
 namespace cuzk::gpu::testing {
 
-#define CUZK_ASSERT_OK(expr)                    \
-  do {                                          \
-    ::absl::Status cuzk_s = (expr);             \
+#define CUZK_ASSERT_OK(expr)                       \
+  do {                                             \
+    ::absl::Status cuzk_s = (expr);                \
     ASSERT_TRUE(cuzk_s.ok()) << cuzk_s.ToString(); \
   } while (false)
 

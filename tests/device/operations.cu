@@ -29,12 +29,24 @@ __global__ void FieldKernel(FieldOp op, const D* a, const D* b, D* out, size_t n
   if (i >= n) return;
   D x = Load(a + i), y = Load(b + i), r = D::Zero();
   switch (op) {
-    case FieldOp::kAdd: r = x + y; break;
-    case FieldOp::kSub: r = x - y; break;
-    case FieldOp::kMul: r = x * y; break;
-    case FieldOp::kSquare: r = x.Square(); break;
-    case FieldOp::kNegate: r = -x; break;
-    case FieldOp::kDouble: r = x.Double(); break;
+    case FieldOp::kAdd:
+      r = x + y;
+      break;
+    case FieldOp::kSub:
+      r = x - y;
+      break;
+    case FieldOp::kMul:
+      r = x * y;
+      break;
+    case FieldOp::kSquare:
+      r = x.Square();
+      break;
+    case FieldOp::kNegate:
+      r = -x;
+      break;
+    case FieldOp::kDouble:
+      r = x.Double();
+      break;
     case FieldOp::kInverse:
       if constexpr (sizeof(D) != 32) r = x.Inverse();
       break;
@@ -118,7 +130,8 @@ StatusOr<double> ProductsPerSecond(int repeats) {
   DeviceMemory memory;
   std::vector<F> values(512);
   for (size_t i = 0; i < values.size(); ++i) {
-    for (size_t j = 0; j < sizeof(F); ++j) reinterpret_cast<uint8_t*>(&values[i])[j] = static_cast<uint8_t>(17 * i + 31 * j + 3) & 15;
+    for (size_t j = 0; j < sizeof(F); ++j)
+      reinterpret_cast<uint8_t*>(&values[i])[j] = static_cast<uint8_t>(17 * i + 31 * j + 3) & 15;
   }
   CUZK_ASSIGN_OR_RETURN(auto buffer, ToDevice(memory, values));
   CUZK_ASSIGN_OR_RETURN(Stream stream, Stream::Create());
@@ -138,8 +151,8 @@ StatusOr<double> ProductsPerSecond(int repeats) {
   return best;
 }
 
-#define CUZK_INSTANTIATE(F)                                                                                \
-  template StatusOr<std::vector<F>> Apply(FieldOp, const std::vector<F>&, const std::vector<F>&);         \
+#define CUZK_INSTANTIATE(F)                                                                       \
+  template StatusOr<std::vector<F>> Apply(FieldOp, const std::vector<F>&, const std::vector<F>&); \
   template StatusOr<double> ProductsPerSecond<F>(int);
 CUZK_INSTANTIATE(algebra::Fr)
 CUZK_INSTANTIATE(algebra::Fp)

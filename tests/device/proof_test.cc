@@ -45,7 +45,8 @@ class RecordedProofs : public ::testing::TestWithParam<std::tuple<const char*, r
 
   void ProvePartition(const filecoin::Partition& partition, element recorded, r1cs::Layout layout,
                       std::vector<groth16::Statement>& statements) {
-    auto lease = Must(memory::Lease::Standalone(device_->host_allocator(), r1cs::LeaseLayout::For(*shape_, layout).bytes));
+    auto lease =
+        Must(memory::Lease::Standalone(device_->host_allocator(), r1cs::LeaseLayout::For(*shape_, layout).bytes));
     auto witness = Must(circuit::WriteWitness(spec_, shape_, layout, partition.inputs, std::move(lease), pool_));
     auto pending = Must(device_->Start(parameters_, std::move(witness), {}));
     groth16::MsmResults sums = Must(pending->Finish());
@@ -78,7 +79,8 @@ TEST_P(RecordedProofs, AreEqualByteForByte) {
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
   spec_ = filecoin::SpecOf(*circuit);
   shape_ = Must(circuit::MakeShape(spec_, pool_));
-  parameters_ = Must(device_->Load(Must(groth16::ParameterFile::Open(path, groth16::SectionCounts::Of(*shape_))), shape_, {}));
+  parameters_ =
+      Must(device_->Load(Must(groth16::ParameterFile::Open(path, groth16::SectionCounts::Of(*shape_))), shape_, {}));
   for (const auto& directory : Directories(kind)) {
     SCOPED_TRACE(directory.filename().string());
     auto parsed = Must(filecoin::ParseRequest(Must(filecoin::ReadRequestDirectory(directory)).request));

@@ -19,9 +19,12 @@ bool SameSums(const groth16::MsmResults& a, const groth16::MsmResults& b) {
 
 class ProverOnDevice : public ::testing::Test {
  protected:
-  std::unique_ptr<CudaDevice> Card(uint64_t cap = 0) { return Must(MakeCudaDevice({.pool = &pool_, .memory_cap = cap})); }
+  std::unique_ptr<CudaDevice> Card(uint64_t cap = 0) {
+    return Must(MakeCudaDevice({.pool = &pool_, .memory_cap = cap}));
+  }
   std::unique_ptr<prover::Device> Cpu() { return prover::MakeCpuDevice({.pool = &pool_}); }
-  static StatusOr<groth16::MsmResults> Prove(prover::Device& device, std::shared_ptr<const prover::ResidentParameters> parameters,
+  static StatusOr<groth16::MsmResults> Prove(prover::Device& device,
+                                             std::shared_ptr<const prover::ResidentParameters> parameters,
                                              r1cs::Witness witness, unsigned worker = 0) {
     CUZK_ASSIGN_OR_RETURN(auto pending, device.Start(std::move(parameters), std::move(witness), {.worker = worker}));
     return pending->Finish();
@@ -138,15 +141,14 @@ TEST_F(ProverOnDevice, TwoWorkersTakeTurnsAndMemoryStaysFlat) {
   auto work = [&](unsigned worker, int times) {
     for (int i = 0; i < times; ++i) {
       auto layout = i % 2 == 0 ? r1cs::Layout::kNarrow : r1cs::Layout::kPlain;
-      EXPECT_TRUE(SameSums(Must(Prove(*card, loaded, proving.Witness(layout), worker)), expected)) << worker << " " << i;
+      EXPECT_TRUE(SameSums(Must(Prove(*card, loaded, proving.Witness(layout), worker)), expected))
+          << worker << " " << i;
     }
   };
   work(0, 2);
   work(1, 2);
   uint64_t before = card->device_memory().used();
-  {
-    std::jthread a(work, 0, 25), b(work, 1, 25);
-  }
+  { std::jthread a(work, 0, 25), b(work, 1, 25); }
   EXPECT_EQ(card->device_memory().used(), before);
   auto pending = Must(card->Start(loaded, proving.Witness(), {}));
   Must(pending->Finish());
