@@ -29,6 +29,9 @@ StatusOr<Result> WaitInSlices(const grpc::ServerContext& context, std::optional<
     engine::TimePoint end = std::chrono::steady_clock::now() + kSlice;
     bool last = until && *until <= end;
     StatusOr<Result> result = wait(last ? *until : end);
+    if (absl::IsCancelled(result.status()) && stop.stop_requested()) {
+      return absl::UnavailableError("the daemon is stopping");
+    }
     if (result.ok() || !absl::IsDeadlineExceeded(result.status()) || last) return result;
     if (context.IsCancelled()) return absl::CancelledError("the client has gone");
     if (stop.stop_requested()) return absl::UnavailableError("the daemon is stopping");

@@ -115,8 +115,9 @@ void Daemon::Drain() {
 }
 
 void Daemon::StopNow() {
-  parts_->stop.request_stop();
+  // First the engine: whoever waits hears how the job ended, then the waits themselves stop.
   parts_->engine->Drain(std::chrono::steady_clock::now());
+  parts_->stop.request_stop();
 }
 
 }  // namespace cuzk::daemon

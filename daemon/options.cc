@@ -22,6 +22,15 @@ StatusOr<uint32_t> InRange(const Settings& settings, std::string_view name, Rang
   return static_cast<uint32_t>(value);
 }
 
+// A duration that its user counts in seconds: a fraction is refused rather than dropped.
+StatusOr<std::chrono::seconds> WholeSeconds(const Settings& settings, std::string_view name) {
+  auto value = settings.Duration(name);
+  auto seconds = std::chrono::duration_cast<std::chrono::seconds>(value);
+  if (seconds == value) return seconds;
+  return absl::InvalidArgumentError(
+      StrCat(name, ": ", value.count(), " ms is not a whole number of seconds (", settings.Origin(name), ")"));
+}
+
 // A size without "auto".
 uint64_t SizeOf(const Settings& settings, std::string_view name) { return settings.Size(name).value_or(0); }
 
@@ -51,10 +60,10 @@ StatusOr<engine::EngineOptions> MakeEngineOptions(const Settings& settings) {
   CUZK_ASSIGN_OR_RETURN(options.synthesis_threads, InRange(settings, "synthesis.partitions", {1, 256}));
   CUZK_ASSIGN_OR_RETURN(options.workers_per_device, InRange(settings, "devices.workers", {1, 8}));
   options.max_request_bytes = SizeOf(settings, "grpc.max_message");
-  options.max_job_time = std::chrono::duration_cast<std::chrono::seconds>(settings.Duration("jobs.max_time"));
+  CUZK_ASSIGN_OR_RETURN(options.max_job_time, WholeSeconds(settings, "jobs.max_time"));
   options.state_directory = settings.Text("jobs.state_directory");
   options.max_stored_bytes = SizeOf(settings, "jobs.stored");
-  options.result_age = std::chrono::duration_cast<std::chrono::seconds>(settings.Duration("jobs.result_age"));
+  CUZK_ASSIGN_OR_RETURN(options.result_age, WholeSeconds(settings, "jobs.result_age"));
   return options;
 }
 

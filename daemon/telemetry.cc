@@ -11,9 +11,22 @@ void Telemetry::OnStage(filecoin::Kind, engine::Stage stage, double seconds) {
   if (stage == engine::Stage::kLoadingParameters || stage == engine::Stage::kDevice) ReportDevelopment();
 }
 
+void Telemetry::set_parameters(std::function<std::vector<prover::ParameterStatus>()> parameters) {
+  {
+    std::lock_guard lock(mutex_);
+    parameters_ = std::move(parameters);
+  }
+  ReportDevelopment();
+}
+
 void Telemetry::ReportDevelopment() {
-  if (!parameters_) return;
-  for (const prover::ParameterStatus& parameters : parameters_()) {
+  std::function<std::vector<prover::ParameterStatus>()> loaded;
+  {
+    std::lock_guard lock(mutex_);
+    loaded = parameters_;
+  }
+  if (!loaded) return;
+  for (const prover::ParameterStatus& parameters : loaded()) {
     if (!parameters.development || parameters.state != prover::ParameterStatus::State::kReady) continue;
     std::lock_guard lock(mutex_);
     if (!reported_.insert(parameters.circuit).second) continue;

@@ -22,10 +22,9 @@ class Telemetry : public engine::Observer {
   void OnJob(const engine::JobResult& result, double seconds) override;
   void OnWarning(const std::string& text) override;
 
-  /// Where the loaded parameters can be seen, once there is an engine. Set before the engine has anything to load.
-  void set_parameters(std::function<std::vector<prover::ParameterStatus>()> parameters) {
-    parameters_ = std::move(parameters);
-  }
+  /// Where the loaded parameters can be seen, once there is an engine. Jobs that survived a restart may be loading
+  /// theirs already; what they loaded is reported here.
+  void set_parameters(std::function<std::vector<prover::ParameterStatus>()> parameters);
 
  private:
   /// Says once for each circuit that its parameters are for development.
@@ -33,9 +32,9 @@ class Telemetry : public engine::Observer {
 
   Logger& log_;
   Metrics& metrics_;
-  std::function<std::vector<prover::ParameterStatus>()> parameters_;
   std::mutex mutex_;
-  std::set<std::string> reported_;  // circuits; guarded by mutex_
+  std::function<std::vector<prover::ParameterStatus>()> parameters_;  // guarded by mutex_
+  std::set<std::string> reported_;                                    // circuits; guarded by mutex_
 };
 
 /// Brings every metric that is a picture of the engine up to date; called before a scrape is answered.

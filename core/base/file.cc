@@ -119,7 +119,13 @@ Status AtomicFile::Commit() {
   if (fsync(fd_) != 0) return ErrnoStatus(errno, "sync", path_);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return ErrnoStatus(errno, "rename", path_);
   temporary_.clear();
-  return absl::OkStatus();
+  // The new name is on disk once its directory is.
+  std::filesystem::path directory = path_.has_parent_path() ? path_.parent_path() : ".";
+  int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return ErrnoStatus(errno, "open", directory);
+  int failed = fsync(fd) != 0 ? errno : 0;
+  close(fd);
+  return failed == 0 ? absl::OkStatus() : ErrnoStatus(failed, "sync", directory);
 }
 
 Status WriteFile(const std::filesystem::path& path, ByteSpan bytes, unsigned mode) {

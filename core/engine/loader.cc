@@ -64,7 +64,11 @@ void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit) {
       BoardLock lock(board_);
       verifier = Desk(circuit).verifier;
     }
-    if (verifier == nullptr) verifier = std::make_shared<const groth16::Verifier>((*parameters)->verifying_key());
+    // The file may have been replaced since: proofs are verified with the key that they are made with.
+    const groth16::VerifyingKey& key = (*parameters)->verifying_key();
+    if (verifier == nullptr || verifier->key().ToBytes() != key.ToBytes()) {
+      verifier = std::make_shared<const groth16::Verifier>(key);
+    }
   }
   TimePoint end = Now();
   parts_.timeline->Add(

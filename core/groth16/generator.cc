@@ -183,11 +183,23 @@ Status CheckInput(const GeneratorInput& input) {
   return absl::OkStatus();
 }
 
+/// Files without a development record were not made here (they may be the network's): they are never replaced.
+Status CheckTarget(const std::filesystem::path& path) {
+  if (std::filesystem::exists(DevelopmentRecordPath(path))) return absl::OkStatus();
+  for (std::filesystem::path file : {path, std::filesystem::path(path).replace_extension(".vk")}) {
+    if (!std::filesystem::exists(file)) continue;
+    return absl::InvalidArgumentError(
+        StrCat(file.string(), " is there and was not made as development parameters; move it away first"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 StatusOr<GeneratorOutput> GenerateParameters(const GeneratorInput& input, const GeneratorOptions& options,
                                              ThreadPool& pool) {
   CUZK_RETURN_IF_ERROR(CheckInput(input));
+  CUZK_RETURN_IF_ERROR(CheckTarget(options.path));
   const r1cs::Shape& shape = *input.shape;
   const SectionCounts counts = SectionCounts::Of(shape);
   uint64_t points = 0;

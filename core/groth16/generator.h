@@ -63,7 +63,8 @@ struct GeneratorOutput {
 /// Writes the development record, the key and the parameters, in this order, each under its final name only when it is
 /// complete: parameters that are there are whole and have the others beside them. Memory: 96 bytes a variable and some
 /// tens of MB. InvalidArgument: a secret is zero, tau lies in the domain, an aux is unconstrained, or a density bit and
-/// the rows disagree (so a point would be infinity or missing). ResourceExhausted: memory, or the disk is full.
+/// the rows disagree (so a point would be infinity or missing); or files are there that have no development record: what
+/// was not made here is never replaced. ResourceExhausted: memory, or the disk is full.
 StatusOr<GeneratorOutput> GenerateParameters(const GeneratorInput& input, const GeneratorOptions& options,
                                              ThreadPool& pool);
 

@@ -153,7 +153,8 @@ uint64_t ParameterStore::EvictIdle(uint64_t host_bytes) {
     while (freed < host_bytes) {
       auto oldest = entries_.end();
       for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-        if (!it->second->idle()) continue;
+        // Parameters that live on a device alone hold no host memory: dropping them frees nothing here.
+        if (!it->second->idle() || it->second->held->reservation.bytes() == 0) continue;
         if (oldest == entries_.end() || it->second->last_use < oldest->second->last_use) oldest = it;
       }
       if (oldest == entries_.end()) break;

@@ -33,7 +33,7 @@ struct Fault {
 };
 
 /// Thread-safe. Passes on whatever no fault strikes.
-class FaultyDevice final : public prover::Device {
+class FaultyDevice : public prover::Device {
  public:
   explicit FaultyDevice(prover::Device& inner) : inner_(inner) {}
 

@@ -162,15 +162,31 @@ class Drain(unittest.TestCase):
         self.daemon = fixture.Daemon()
         self.addCleanup(self.daemon.close)
 
-    def test_S09_sigterm_lets_running_jobs_finish(self):
-        request = requests("porep")[0]
+    def start_proving(self, request, proof):
         answers = []
-        proof = self.daemon.folder / "proof"
         thread = threading.Thread(target=lambda: answers.append(
             self.daemon.control("prove", "--request", request, "--id", "running", "--out", proof)))
         thread.start()
         while thread.is_alive() and not self.daemon.control("--json", "status").json()["queues"]:
             time.sleep(0.02)
+        return thread, answers
+
+    def test_a_second_signal_does_not_wait(self):
+        proof = self.daemon.folder / "proof"
+        thread, answers = self.start_proving(requests("porep")[0], proof)
+        self.daemon.terminate()
+        while "draining" not in self.daemon.log() and self.daemon.process.poll() is None:
+            time.sleep(0.02)
+        self.daemon.terminate()
+        self.assertEqual(self.daemon.process.wait(timeout=300), 0)
+        thread.join()
+        self.assertEqual(answers[0].code, 3, answers)  # UNAVAILABLE: the job is kept for the next start
+        self.assertFalse(proof.exists())
+
+    def test_S09_sigterm_lets_running_jobs_finish(self):
+        request = requests("porep")[0]
+        proof = self.daemon.folder / "proof"
+        thread, answers = self.start_proving(request, proof)
         self.daemon.terminate()
         thread.join()
         self.assertEqual(answers[0].code, 0, answers)

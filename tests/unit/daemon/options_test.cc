@@ -20,6 +20,13 @@ std::string Refusal(std::string name, std::string value) {
   return std::string(options.status().message());
 }
 
+TEST(OptionsTest, FractionsOfASecondAreRefusedWhereSecondsCount) {
+  for (const char* name : {"jobs.max_time", "jobs.result_age"}) {
+    EXPECT_THAT(Refusal(name, "900ms"), HasSubstr(name));
+    EXPECT_TRUE(MakeOptions(With({{std::string(name), "2000ms"}})).ok());
+  }
+}
+
 TEST(OptionsTest, TheDefaultsAreThoseOfTheContract) {
   StatusOr<DaemonOptions> options = MakeOptions(Settings::Defaults());
   ASSERT_TRUE(options.ok()) << options.status();

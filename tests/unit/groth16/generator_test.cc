@@ -186,6 +186,24 @@ TEST_F(GeneratorTest, ProgressReachesTheEndAndFilesAreBeside) {
   EXPECT_FALSE(record->waste.has_value());  // not asked for
 }
 
+TEST_F(GeneratorTest, WhatWasNotMadeHereIsNotReplaced) {
+  auto toy = testing_support::ToyCircuit();
+  auto shape = toy->MakeShape();
+  for (const char* name : {"published.params", "published.vk"}) {
+    ASSERT_TRUE(WriteFile(dir_ / name, AsBytes("the network's")).ok());
+    auto made = GenerateParameters(InputFor(*toy, *shape, SmallWaste()), {.path = dir_ / "published.params"}, pool_);
+    EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(made.status().message()), testing::HasSubstr(name));
+    EXPECT_EQ(ReadFile(dir_ / name).value(), "the network's");
+    std::filesystem::remove(dir_ / name);
+  }
+  // Its own are replaced.
+  for (int i = 0; i < 2; ++i) {
+    auto made = GenerateParameters(InputFor(*toy, *shape, SmallWaste()), {.path = dir_ / "toy.params"}, pool_);
+    EXPECT_TRUE(made.ok()) << made.status();
+  }
+}
+
 TEST_F(GeneratorTest, CancellingLeavesNothing) {
   auto mixed = testing_support::MixedCircuit({.size = 300});
   auto shape = mixed->MakeShape();

@@ -82,6 +82,27 @@ TEST_F(ParameterStoreTest, IdleOnesGoWhenMemoryIsShort) {
   EXPECT_EQ(small.Snapshot().used_bytes, second_bytes_);
 }
 
+/// Keeps parameters without host memory, as a card does.
+class ResidentDevice : public testing_support::FaultyDevice {
+ public:
+  using FaultyDevice::FaultyDevice;
+  StatusOr<Plan> MakePlan(const r1cs::Shape& shape, const PlanOptions& options) const override {
+    CUZK_ASSIGN_OR_RETURN(Plan plan, FaultyDevice::MakePlan(shape, options));
+    plan.parameter_host_bytes = 0;
+    return plan;
+  }
+};
+
+TEST_F(ParameterStoreTest, WhatHoldsNoHostMemoryStaysWhenHostMemoryIsShort) {
+  ResidentDevice resident(*cpu_);
+  ParameterStore store(Options());
+  ASSERT_TRUE(store.Get(resident, Request(first_, "one"), {}, {}).ok());
+  ASSERT_TRUE(store.Get(device_, Request(second_, "two"), {}, {}).ok());
+  EXPECT_EQ(store.EvictIdle(uint64_t{1} << 30), second_bytes_);
+  ASSERT_EQ(store.Snapshot().size(), 1u);
+  EXPECT_EQ(store.Snapshot()[0].circuit, "one");
+}
+
 TEST_F(ParameterStoreTest, LeastRecentlyUsedGoesFirst) {
   ParameterStore store(Options());
   ASSERT_TRUE(store.Get(device_, Request(first_, "one"), {}, {}).ok());
