@@ -183,7 +183,7 @@ uint32_t Engine::Drain(TimePoint until) {
   Board& board = impl_->pipeline.board();
   BoardLock lock(board);
   board.draining = true;
-  board.ended.wait_until(lock.get(), until, [&] { return impl_->pipeline.Unfinished().empty(); });
+  board.ended.wait_until(lock.get(), until, [&] { return impl_->pipeline.Drained(); });
   return impl_->pipeline.StopAll(lock, JobState::kFailed, "the daemon stopped before the proof was done");
 }
 

@@ -229,6 +229,12 @@ uint32_t Pipeline::StopAll(BoardLock& lock, JobState state, const std::string& t
   return static_cast<uint32_t>(unfinished.size());
 }
 
+bool Pipeline::Drained() const {
+  const auto& jobs = board_.jobs.jobs();
+  return std::all_of(jobs.begin(), jobs.end(),
+                     [](const auto& entry) { return IsFinal(entry.second->state) || entry.second->suspended; });
+}
+
 void Pipeline::Fetched(Job& job) {
   if (job.row == 0 || job.fetched) return;
   job.fetched = true;

@@ -47,6 +47,8 @@ class Pipeline {
   /// Stops every unfinished job: a stored one is kept for the next start, any other ends. With the board locked.
   /// Returns how many those were.
   uint32_t StopAll(BoardLock& lock, JobState state, const std::string& text);
+  /// Whether every job has ended or was stopped for the next start. With the board locked.
+  bool Drained() const;
   /// Somebody got the result. With the board locked.
   void Fetched(Job& job);
   /// The shape of a circuit, made on the first call. Blocks.
