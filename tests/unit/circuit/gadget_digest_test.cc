@@ -69,7 +69,7 @@ void LabelHarness(Cs& cs) {
   for (int i = 0; i < 37; ++i) parents.push_back(Bits(cs, 256));
   const Booleans<Cs> id = Bits(cs, 256);
   Booleans<Cs> node;
-  for (int i = 0; i < 64; ++i) node.push_back(Boolean<Cs>::Constant(22 >> i & (i < 32)));
+  for (int i = 0; i < 64; ++i) node.push_back(Boolean<Cs>::Constant(uint64_t{22} >> i & 1));
   CreateLabel<Cs>(cs, id, parents, 3, node);
 }
 
