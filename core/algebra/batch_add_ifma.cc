@@ -18,38 +18,16 @@ namespace {
 template <class F>
 struct PointLanes;
 
-using PointsIn = const uint64_t* const (&)[8];
-using PointsOut = uint64_t* const (&)[8];
-
-template <size_t kOffset, size_t kSkip>
-[[gnu::always_inline]] inline FpX8 GatherAt(PointsIn points) {
-  const uint64_t* p[8];
-  for (size_t i = 0; i < 8; ++i) p[i] = points[i] + kOffset;
-  return FpX8::Gather<kSkip>(p);
-}
-template <size_t kOffset>
-[[gnu::always_inline]] inline void ScatterAt(const FpX8& v, PointsOut points) {
-  uint64_t* p[8];
-  for (size_t i = 0; i < 8; ++i) p[i] = points[i] + kOffset;
-  v.Scatter(p);
-}
-
 inline FpX8 InverseLanes(const FpX8& a) {
   // Read as memory form, the value a 2^416 is a 2^32 there; its inverse is written as 2^384 / (a 2^32), and 2^480 makes
   // of it 2^416 / a.
   static constexpr Constant52<8> kUp = FpX8::PowerOfTwo(480);
   Fp values[8];
-  uint64_t* rows[8];
-  const uint64_t* from[8];
   alignas(64) uint64_t words[8][8] = {};
-  for (size_t i = 0; i < 8; ++i) rows[i] = values[i].limb;
-  a.Scatter(rows);
+  a.Scatter([&](size_t i) { return values[i].limb; });
   InvertEight(values);
-  for (size_t i = 0; i < 8; ++i) {
-    std::memcpy(words[i], values[i].limb, sizeof(Fp));
-    from[i] = words[i];
-  }
-  return FpX8::Gather<0>(from) * FpX8::Constant(kUp);
+  for (size_t i = 0; i < 8; ++i) std::memcpy(words[i], values[i].limb, sizeof(Fp));
+  return FpX8::Gather<0>([&](size_t i) { return words[i]; }) * FpX8::Constant(kUp);
 }
 
 template <>
@@ -57,11 +35,18 @@ struct PointLanes<Fp> {
   using Lanes = FpX8;
   using Factor = FpX8Factor;
   static Factor ProductAsFactor(const FpX8& a) { return a.ProductAsFactor(); }
-  static FpX8 X(PointsIn p) { return GatherAt<0, 0>(p); }
-  static FpX8 Y(PointsIn p) { return GatherAt<6, 2>(p); }
-  static void Write(const AffinePoint<FpX8>& v, PointsOut p) {
-    ScatterAt<0>(v.x, p);
-    ScatterAt<6>(v.y, p);
+  template <class At>
+  [[gnu::always_inline]] static FpX8 X(At p) {
+    return FpX8::Gather<0>([&](size_t i) { return p(i)->x.limb; });
+  }
+  template <class At>
+  [[gnu::always_inline]] static FpX8 Y(At p) {
+    return FpX8::Gather<2>([&](size_t i) { return p(i)->y.limb; });
+  }
+  template <class At>
+  [[gnu::always_inline]] static void Write(const AffinePoint<FpX8>& v, At p) {
+    v.x.Scatter([&](size_t i) { return p(i)->x.limb; });
+    v.y.Scatter([&](size_t i) { return p(i)->y.limb; });
   }
   static LaneMask ZeroLimbs(const FpX8& a) { return FpX8::ZeroLimbs(a.wide); }
   static FpX8 Select(LaneMask m, const FpX8& a, const FpX8& b) { return FpX8::Select(m, a, b); }
@@ -75,13 +60,22 @@ struct PointLanes<Fp2> {
   using Lanes = Fp2X8;
   using Factor = Fp2X8Factor;
   static Factor ProductAsFactor(const Fp2X8& a) { return AsFactor(a); }
-  static Fp2X8 X(PointsIn p) { return {GatherAt<0, 0>(p), GatherAt<6, 2>(p)}; }
-  static Fp2X8 Y(PointsIn p) { return {GatherAt<12, 2>(p), GatherAt<18, 2>(p)}; }
-  static void Write(const AffinePoint<Fp2X8>& v, PointsOut p) {
-    ScatterAt<0>(v.x.c0, p);
-    ScatterAt<6>(v.x.c1, p);
-    ScatterAt<12>(v.y.c0, p);
-    ScatterAt<18>(v.y.c1, p);
+  template <class At>
+  [[gnu::always_inline]] static Fp2X8 X(At p) {
+    return {FpX8::Gather<0>([&](size_t i) { return p(i)->x.c0.limb; }),
+            FpX8::Gather<2>([&](size_t i) { return p(i)->x.c1.limb; })};
+  }
+  template <class At>
+  [[gnu::always_inline]] static Fp2X8 Y(At p) {
+    return {FpX8::Gather<2>([&](size_t i) { return p(i)->y.c0.limb; }),
+            FpX8::Gather<2>([&](size_t i) { return p(i)->y.c1.limb; })};
+  }
+  template <class At>
+  [[gnu::always_inline]] static void Write(const AffinePoint<Fp2X8>& v, At p) {
+    v.x.c0.Scatter([&](size_t i) { return p(i)->x.c0.limb; });
+    v.x.c1.Scatter([&](size_t i) { return p(i)->x.c1.limb; });
+    v.y.c0.Scatter([&](size_t i) { return p(i)->y.c0.limb; });
+    v.y.c1.Scatter([&](size_t i) { return p(i)->y.c1.limb; });
   }
   static LaneMask ZeroLimbs(const Fp2X8& a) { return FpX8::ZeroLimbs(a.c0.wide) & FpX8::ZeroLimbs(a.c1.wide); }
   static Fp2X8 Select(LaneMask m, const Fp2X8& a, const Fp2X8& b) {
@@ -104,37 +98,27 @@ struct AdditionGroup {
   LaneMask special;  // infinity among the operands, or equal x: computed one by one
 };
 
-/// Addresses and signs of eight additions.
-template <class F>
-struct Operands {
-  const uint64_t *left[8], *right[8];
-  LaneMask negate_left = 0, negate_right = 0;
-
-  explicit Operands(const PointAddition<F>* a) {
-    for (size_t i = 0; i < 8; ++i) {
-      left[i] = reinterpret_cast<const uint64_t*>(a[i].left);
-      right[i] = reinterpret_cast<const uint64_t*>(a[i].right);
-      negate_left |= static_cast<LaneMask>(a[i].negate_left << i);
-      negate_right |= static_cast<LaneMask>(a[i].negate_right << i);
-    }
-  }
-};
-
 /// Shared denominators: the product so far goes into the group, and the group's into the product.
 template <class F>
 [[gnu::always_inline]] inline void FirstPass(const PointAddition<F>* additions, AdditionGroup<F>& group,
                                              typename PointLanes<F>::Factor& product) {
   using P = PointLanes<F>;
-  Operands<F> o(additions);
-  group.x1 = P::X(o.left);
-  auto x2 = P::X(o.right);
+  auto left = [&](size_t i) { return additions[i].left; };
+  auto right = [&](size_t i) { return additions[i].right; };
+  LaneMask negate_left = 0, negate_right = 0;
+  for (size_t i = 0; i < 8; ++i) {
+    negate_left |= static_cast<LaneMask>(additions[i].negate_left << i);
+    negate_right |= static_cast<LaneMask>(additions[i].negate_right << i);
+  }
+  group.x1 = P::X(left);
+  auto x2 = P::X(right);
   auto difference = x2 - group.x1;
   // The curves' points of order r have x != 0, so that x = 0 is infinity or is rare.
   group.special = P::ZeroLimbs(group.x1) | P::ZeroLimbs(x2) | P::ZeroLimbs(difference);
   if (group.special) difference = P::Select(group.special, P::Lanes::One(), difference);
   group.difference = difference;
-  group.y1 = P::NegatedWhere(o.negate_left, P::Y(o.left));
-  group.rise = P::NegatedWhere(o.negate_right, P::Y(o.right)) - group.y1;
+  group.y1 = P::NegatedWhere(negate_left, P::Y(left));
+  group.rise = P::NegatedWhere(negate_right, P::Y(right)) - group.y1;
   group.denominator = AsFactor(difference);
   group.prefix = product;
   product = P::ProductAsFactor(product * group.denominator);
@@ -151,8 +135,7 @@ template <class F>
   AffinePoint<typename P::Lanes> sum;
   sum.x = P::DividedBy2To32(Square(slope)) - group.x1.Double() - group.difference;
   sum.y = slope * AsFactor(group.x1 - sum.x) - group.y1;
-  uint64_t* out[8];
-  for (size_t i = 0; i < 8; ++i) out[i] = reinterpret_cast<uint64_t*>(additions[i].out);
+  auto out = [&](size_t i) { return additions[i].out; };
   if (!group.special) {
     P::Write(sum, out);
     return;
@@ -164,7 +147,7 @@ template <class F>
   }
   P::Write(sum, out);
   for (size_t i = 0; i < 8; ++i) {
-    if (group.special >> i & 1) std::memcpy(out[i], &one_by_one[i], sizeof(AffinePoint<F>));
+    if (group.special >> i & 1) *out(i) = one_by_one[i];
   }
 }
 
@@ -173,9 +156,10 @@ template <class F>
 template <class F>
 void Prefetch(std::span<const PointAddition<F>> additions) {
   for (const PointAddition<F>& a : additions) {
-    for (size_t byte = 0; byte < sizeof(AffinePoint<F>); byte += 64) {
-      asm volatile("prefetcht0 %0" : : "m"(*(reinterpret_cast<const char*>(a.left) + byte)));
-      asm volatile("prefetcht0 %0" : : "m"(*(reinterpret_cast<const char*>(a.right) + byte)));
+    for (size_t byte = 0; byte < sizeof(AffinePoint<F>) + 63; byte += 64) {
+      const size_t offset = std::min(byte, sizeof(AffinePoint<F>) - 1);
+      asm volatile("prefetcht0 %0" : : "m"(*(reinterpret_cast<const char*>(a.left) + offset)));
+      asm volatile("prefetcht0 %0" : : "m"(*(reinterpret_cast<const char*>(a.right) + offset)));
     }
   }
 }

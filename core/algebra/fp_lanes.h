@@ -4,7 +4,7 @@
 //
 // 2^416 is 2^35 times the modulus p, so nothing between two products is ever reduced: a value is any representative in
 // (-2^15 p, 2^15 p), its limbs are signed words. A product adds 2^16 p to each factor, which makes it positive,
-// carries, and is below 1.3 p; its limbs are below 2^57. Sums and differences of up to 30 products therefore need no
+// carries, and is below 1.7 p; its limbs are below 2^57. Sums and differences of up to 30 products therefore need no
 // care.
 //
 // Products divide by 2^416 where the memory form of Fp holds x 2^384. An element read as it lies in memory is 2^-32
@@ -21,6 +21,7 @@ namespace {  // NOLINT: see lanes52.h
 struct FpLaneParams {
   static constexpr Constant52<8> kModulus52 = ToLimbs52<8>(FpParams::kModulus);
   static constexpr uint64_t kNegInverse52 = Fp::Constants::kNegInverse & kMask52;
+  static constexpr LimbFold<8> kFold = LimbFold<8>::Of(kModulus52, kNegInverse52);
 };
 /// k p.
 template <uint64_t k>
@@ -32,15 +33,15 @@ using FpWide = Wide<8>;
 using LaneMask = __mmask8;
 inline constexpr LaneMask kAllLanes = 0xff;
 
-/// The six words of eight elements at p[0] … p[7], word by word. 64 bytes are read, beginning kSkip words (an even
+/// The six words of eight elements at at(0) … at(7), word by word. 64 bytes are read, beginning kSkip words (an even
 /// number) before each element.
-template <size_t kSkip>
-[[gnu::always_inline]] inline void GatherWords(const uint64_t* const (&p)[8], __m512i (&w)[6]) {
+template <size_t kSkip, class At>
+[[gnu::always_inline]] inline void GatherWords(At at, __m512i (&w)[6]) {
   // Even and odd words of lanes 0 and 1, 2 and 3, …: 128 bits for each pair of words.
   __m512i even[4], odd[4];
 #pragma GCC unroll 4
   for (size_t i = 0; i < 4; ++i) {
-    __m512i a = _mm512_loadu_si512(p[2 * i] - kSkip), b = _mm512_loadu_si512(p[2 * i + 1] - kSkip);
+    __m512i a = _mm512_loadu_si512(at(2 * i) - kSkip), b = _mm512_loadu_si512(at(2 * i + 1) - kSkip);
     even[i] = _mm512_unpacklo_epi64(a, b);
     odd[i] = _mm512_unpackhi_epi64(a, b);
   }
@@ -61,7 +62,8 @@ template <size_t kSkip>
 }
 
 /// The inverse of GatherWords: writes 48 bytes to each address.
-[[gnu::always_inline]] inline void ScatterWords(const __m512i (&w)[6], uint64_t* const (&p)[8]) {
+template <class At>
+[[gnu::always_inline]] inline void ScatterWords(const __m512i (&w)[6], At at) {
   // Words (0, 1), (2, 3), (4, 5) of even and of odd lanes.
   __m512i even[3], odd[3];
 #pragma GCC unroll 3
@@ -78,8 +80,8 @@ template <size_t kSkip>
     __m512i low02 = _mm512_permutex2var_epi64(x[0], take02, x[1]);
     __m512i low13 = _mm512_permutex2var_epi64(x[0], take13, x[1]);
     auto put = [&](size_t lane, __m256i four, __m128i two) {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p[lane]), four);
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(p[lane] + 4), two);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(at(lane)), four);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(at(lane) + 4), two);
     };
     put(parity, _mm512_castsi512_si256(low02), _mm512_castsi512_si128(x[2]));
     put(parity + 2, _mm512_castsi512_si256(low13), _mm512_extracti64x2_epi64(x[2], 1));
@@ -228,36 +230,31 @@ struct FpX8 {
     return r;
   }
 
-  /// Words of memory as they are. See GatherWords for what is read.
-  template <size_t kSkip>
-  static FpX8 Gather(const uint64_t* const (&p)[8]) {
+  /// Words of memory as they are; at(i) is the address of lane i. See GatherWords for what is read.
+  template <size_t kSkip, class At>
+  [[gnu::always_inline]] static FpX8 Gather(At at) {
     __m512i w[6];
-    GatherWords<kSkip>(p, w);
+    GatherWords<kSkip>(at, w);
     return {WordsToLimbs(w)};
   }
   /// Words of the canonical representative of the value as it is.
-  void Scatter(uint64_t* const (&p)[8]) const {
+  template <class At>
+  [[gnu::always_inline]] void Scatter(At at) const {
     __m512i w[6];
     LimbsToWords(Canonical(wide), w);
-    ScatterWords(w, p);
+    ScatterWords(w, at);
   }
 
   /// Elements in memory form, with the conversion of both Montgomery forms.
   static FpX8 FromMemory(const Fp* p) {
     static constexpr Constant52<8> kUp = PowerOfTwo(416 + 32);
     alignas(64) uint64_t words[8][8] = {};
-    const uint64_t* rows[8];
-    for (size_t i = 0; i < 8; ++i) {
-      std::memcpy(words[i], p + i, sizeof(Fp));
-      rows[i] = words[i];
-    }
-    return Gather<0>(rows) * Constant(kUp);
+    for (size_t i = 0; i < 8; ++i) std::memcpy(words[i], p + i, sizeof(Fp));
+    return Gather<0>([&](size_t i) { return words[i]; }) * Constant(kUp);
   }
   void ToMemory(Fp* p) const {
     static constexpr Constant52<8> kDown = PowerOfTwo(384);
-    uint64_t* rows[8];
-    for (size_t i = 0; i < 8; ++i) rows[i] = p[i].limb;
-    (*this * Constant(kDown)).Scatter(rows);
+    (*this * Constant(kDown)).Scatter([&](size_t i) { return p[i].limb; });
   }
 };
 

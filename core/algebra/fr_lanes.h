@@ -14,6 +14,7 @@ namespace {  // NOLINT: see lanes52.h
 struct FrLaneParams {
   static constexpr Constant52<5> kModulus52 = ToLimbs52<5>(FrParams::kModulus);
   static constexpr uint64_t kNegInverse52 = Fr::Constants::kNegInverse & kMask52;
+  static constexpr LimbFold<5> kFold = LimbFold<5>::Of(kModulus52, kNegInverse52);
 };
 
 using FrWide = Wide<5>;

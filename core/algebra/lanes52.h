@@ -57,6 +57,11 @@ constexpr Constant52<N> Times(const Constant52<N>& a, uint64_t k) {
 }
 
 [[gnu::always_inline]] inline __m512i Broadcast(uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
+/// The same from memory, which takes a load where an immediate takes the unit that multiplies.
+[[gnu::always_inline]] inline __m512i BroadcastFrom(const uint64_t* x) {
+  asm("" : "+r"(x));
+  return _mm512_set1_epi64(static_cast<long long>(*x));
+}
 
 template <size_t N>
 [[gnu::always_inline]] inline Wide<N> Add(const Wide<N>& a, const Wide<N>& b) {
@@ -153,38 +158,79 @@ template <size_t N, class Factor>
   for (size_t i = 0; i < N; ++i) {
     __m512i bi = b.Limb(i);
 #pragma GCC unroll 8
-    for (size_t j = 0; j < N; ++j) {
-      t.limb[i + j] = _mm512_madd52lo_epu64(t.limb[i + j], a.limb[j], bi);
-      t.limb[i + j + 1] = _mm512_madd52hi_epu64(t.limb[i + j + 1], a.limb[j], bi);
-    }
+    for (size_t j = 0; j < N; ++j) t.limb[i + j] = _mm512_madd52lo_epu64(t.limb[i + j], a.limb[j], bi);
+#pragma GCC unroll 8
+    for (size_t j = 0; j < N; ++j) t.limb[i + j + 1] = _mm512_madd52hi_epu64(t.limb[i + j + 1], a.limb[j], bi);
   }
   return t;
 }
 
-/// (t + m p) / 2^(52 N), where m makes it whole: below t / 2^(52 N) + p. t is not negative, though its limbs may be.
-/// P gives kModulus52 and kNegInverse52.
+/// How Montgomery's reduction clears a limb without a multiplication: a multiple k p that is 1 or -1 modulo 2^52, of
+/// which this is (k p - 1) / 2^52 or (k p + 1) / 2^52.
+template <size_t N>
+struct LimbFold {
+  Constant52<N> rest;
+  bool negate;  // k p is 1, so that the limb's negative is the factor
+
+  /// k = 1/p or -1/p modulo 2^52, whichever is less, because the result grows by k p / 2^52.
+  static constexpr LimbFold Of(const Constant52<N>& p, uint64_t negative_inverse) {
+    const uint64_t inverse = (uint64_t{1} << 52) - negative_inverse;
+    const bool negate = inverse < negative_inverse;
+    const unsigned __int128 k = negate ? inverse : negative_inverse;
+    LimbFold fold{{}, negate};
+    unsigned __int128 carry = (k * p.limb[0] + (negate ? 0 : 1)) >> 52;
+    for (size_t i = 1; i < N; ++i) {
+      carry += k * p.limb[i];
+      fold.rest.limb[i - 1] = static_cast<uint64_t>(carry) & kMask52;
+      carry >>= 52;
+    }
+    fold.rest.limb[N - 1] = static_cast<uint64_t>(carry);
+    return fold;
+  }
+};
+
+/// (t + m p) / 2^(52 N), where m makes it whole: below t / 2^(52 N) + p + k p / 2^52 with the k of P::kFold. t is not
+/// negative, though its limbs may be. P gives kModulus52, kNegInverse52 and kFold.
+///
+/// All limbs but the last are cleared by the fold, whose steps wait for each other a third as long as those that find m
+/// by a multiplication; the last one by p itself, because a multiple of it would stay in the result.
 template <class P, size_t N>
 [[gnu::always_inline]] inline Wide<N> MontgomeryReduce(Long<N> t) {
+  constexpr bool kNegate = P::kFold.negate;
   const __m512i zero = _mm512_setzero_si512();
-  const __m512i inverse = Broadcast(P::kNegInverse52);
+  __m512i rest[N], p[N];
 #pragma GCC unroll 8
-  for (size_t i = 0; i < N; ++i) {
-    __m512i m = _mm512_madd52lo_epu64(zero, t.limb[i], inverse);
+  for (size_t j = 0; j < N; ++j) rest[j] = BroadcastFrom(&P::kFold.rest.limb[j]);
+#pragma GCC unroll 8
+  for (size_t i = 0; i + 1 < N; ++i) {
+    // Products use the low 52 bits of a factor. A limb and its complement to 2^52 round up, without it down.
+    const __m512i m = kNegate ? _mm512_sub_epi64(zero, t.limb[i]) : t.limb[i];
+    const __m512i carry = _mm512_srai_epi64(kNegate ? _mm512_add_epi64(t.limb[i], Broadcast(kMask52)) : t.limb[i], 52);
 #pragma GCC unroll 8
     for (size_t j = 0; j < N; ++j) {
-      __m512i p = Broadcast(P::kModulus52.limb[j]);
-      t.limb[i + j] = _mm512_madd52lo_epu64(t.limb[i + j], m, p);
-      t.limb[i + j + 1] = _mm512_madd52hi_epu64(t.limb[i + j + 1], m, p);
+      t.limb[i + 1 + j] = _mm512_madd52lo_epu64(t.limb[i + 1 + j], m, rest[j]);
     }
-    t.limb[i + 1] = _mm512_add_epi64(t.limb[i + 1], _mm512_srai_epi64(t.limb[i], 52));
+    t.limb[i + 1] = _mm512_add_epi64(t.limb[i + 1], carry);
+#pragma GCC unroll 8
+    for (size_t j = 0; j < N; ++j) {
+      t.limb[i + 2 + j] = _mm512_madd52hi_epu64(t.limb[i + 2 + j], m, rest[j]);
+    }
   }
+  const __m512i m = _mm512_madd52lo_epu64(zero, t.limb[N - 1], BroadcastFrom(&P::kNegInverse52));
+#pragma GCC unroll 8
+  for (size_t j = 0; j < N; ++j) p[j] = BroadcastFrom(&P::kModulus52.limb[j]);
+#pragma GCC unroll 8
+  for (size_t j = 0; j < N; ++j) t.limb[N - 1 + j] = _mm512_madd52lo_epu64(t.limb[N - 1 + j], m, p[j]);
+#pragma GCC unroll 8
+  for (size_t j = 0; j < N; ++j) t.limb[N + j] = _mm512_madd52hi_epu64(t.limb[N + j], m, p[j]);
+  t.limb[N] = _mm512_add_epi64(t.limb[N], _mm512_srai_epi64(t.limb[N - 1], 52));
   Wide<N> r;
 #pragma GCC unroll 8
   for (size_t i = 0; i < N; ++i) r.limb[i] = t.limb[N + i];
   return r;
 }
 
-/// Montgomery's product: below a b / 2^(52 N) + p, limbs below 2^58.
+/// Montgomery's product: below a b / 2^(52 N) and what MontgomeryReduce adds, limbs below 2^58.
 template <class P, size_t N, class Factor>
 [[gnu::always_inline]] inline Wide<N> MontgomeryProduct(const Wide<N>& a, const Factor& b) {
   return MontgomeryReduce<P>(LongProduct(a, b));

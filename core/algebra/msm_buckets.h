@@ -76,7 +76,7 @@ template <class F>
 class BucketPass {
  public:
   /// Additions are sorted into buckets this many at a time.
-  static constexpr size_t kChunk = 16384;
+  static constexpr size_t kChunk = 32768;
   /// A window's buckets are weighed in at most this many segments at once.
   static constexpr size_t kSegments = 128;
 

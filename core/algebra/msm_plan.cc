@@ -12,8 +12,6 @@ namespace {
 constexpr double kInversion = 10;
 /// Additions that gathering one segment of buckets takes as long as.
 constexpr double kGather = 5;
-/// Wider windows would need fewer additions, but their buckets leave the second-level cache.
-constexpr unsigned kWidest = 15;
 
 double TaskCost(const MsmPlan& plan, size_t terms) {
   using Pass = BucketPass<Fp>;
@@ -30,8 +28,9 @@ double TaskCost(const MsmPlan& plan, size_t terms) {
 MsmPlan MsmPlan::For(size_t terms, unsigned magnitude_bits, size_t threads, size_t point_bytes) {
   MsmPlan best{WindowShape::For(2, magnitude_bits), 1, 1};
   double best_cost = HUGE_VAL;
-  for (unsigned bits = 2; bits <= kWidest; ++bits) {
+  for (unsigned bits = 2;; ++bits) {
     const WindowShape shape = WindowShape::For(bits, magnitude_bits);
+    if (shape.Buckets() * point_bytes > kMsmBucketBytes) break;
     for (unsigned group = 1; group <= shape.windows; ++group) {
       if (group > 1 && group * shape.Buckets() * point_bytes > kMsmBucketBytes / 4) break;
       for (unsigned ranges = 1; ranges <= 8 * threads; ranges *= 2) {

@@ -30,15 +30,11 @@ using Lane2 = Fp2Of<Lane>;
 /// Words of eight elements that lie `kStride` words apart, as they are.
 template <size_t kStride>
 Lane LoadWords(const uint64_t* first) {
-  const uint64_t* rows[8];
-  for (size_t i = 0; i < 8; ++i) rows[i] = first + kStride * i;
-  return {FpX8::Gather<0>(rows)};
+  return {FpX8::Gather<0>([&](size_t i) { return first + kStride * i; })};
 }
 template <size_t kStride>
 void StoreWords(const Lane& v, uint64_t* first) {
-  uint64_t* rows[8];
-  for (size_t i = 0; i < 8; ++i) rows[i] = first + kStride * i;
-  v.v.Scatter(rows);
+  v.v.Scatter([&](size_t i) { return first + kStride * i; });
 }
 /// Words of memory form times 2^32 give the form of products.
 Lane FromMemoryWords(const Lane& words) {
