@@ -1,0 +1,3 @@
+# What operators look at: alert rules and board, metrics, the live page in a browser.
+cuzk_daemon_test(view_alerts_test ARGUMENTS "${CMAKE_SOURCE_DIR}")  # view_alerts_test.py
+set_tests_properties(view_alerts_test PROPERTIES PROCESSORS 1)
