@@ -6,17 +6,20 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/curve.h"
 #include "core/algebra/fr.h"
 #include "core/base/bytes.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 #include "core/memory/host_allocator.h"
+#include "core/r1cs/row_stretch.h"
 #include "core/r1cs/shape.h"
 #include "core/r1cs/variable.h"
 
@@ -35,12 +38,27 @@ struct ToxicWaste {
 /// Sends every row of the circuit to the sink, in order, without the rows of the inputs, which the generator adds.
 /// Called once.
 using RowSource = std::function<Status(r1cs::RowSink&)>;
+/// The same, stretch by stretch, several at once by the threads of the pool.
+using StretchSource = std::function<Status(const r1cs::OpenSink&, ThreadPool&)>;
+
+/// Where multiples of the two standard generators are computed: on a card, say. One thread at a time.
+class BaseMultiplier {
+ public:
+  virtual ~BaseMultiplier() = default;
+  /// How many points at a time suit it.
+  virtual size_t points_at_a_time() const = 0;
+  /// out[i] = scalars[i] times the generator; spans equally long. Zero gives infinity.
+  virtual Status Multiply(std::span<const algebra::Fr> scalars, std::span<algebra::G1Affine> out) = 0;
+  virtual Status Multiply(std::span<const algebra::Fr> scalars, std::span<algebra::G2Affine> out) = 0;
+};
 
 struct GeneratorInput {
   const r1cs::Shape* shape = nullptr;
-  RowSource rows;
+  RowSource rows;  ///< used if there are no `stretches`
   ToxicWaste waste;
   algebra::Arithmetic arithmetic = algebra::Arithmetic::kScalar;
+  StretchSource stretches;
+  BaseMultiplier* multiplier = nullptr;  ///< null: the processor, with `arithmetic`
 };
 
 struct GeneratorOptions {
@@ -63,9 +81,16 @@ struct GeneratorOutput {
 /// Writes the development record, the key and the parameters, in this order, each under its final name only when it is
 /// complete: parameters that are there are whole and have the others beside them. Memory: 96 bytes a variable and some
 /// tens of MB. InvalidArgument: a secret is zero, tau lies in the domain, an aux is unconstrained, or a density bit and
-/// the rows disagree (so a point would be infinity or missing); or files are there that have no development record: what
-/// was not made here is never replaced. ResourceExhausted: memory, or the disk is full.
+/// the rows disagree (so a point would be infinity or missing); or files are there that have no development record:
+/// what was not made here is never replaced. ResourceExhausted: memory, or the disk is full.
 StatusOr<GeneratorOutput> GenerateParameters(const GeneratorInput& input, const GeneratorOptions& options,
                                              ThreadPool& pool);
+
+class SectionScalars;
+
+/// The same from scalars that are there already (section_scalars.h); of the input, waste, arithmetic and multiplier
+/// count.
+StatusOr<GeneratorOutput> WriteParameters(const SectionScalars& scalars, const GeneratorInput& input,
+                                          const GeneratorOptions& options, ThreadPool& pool);
 
 }  // namespace cuzk::groth16

@@ -14,20 +14,24 @@ StatusOr<LagrangeAt> LagrangeAt::Make(unsigned log2_size, const Fr& tau) {
   return out;
 }
 
+void LagrangeAt::Fill(uint64_t begin, std::span<Fr> out, std::span<Fr> scratch) const {
+  const Fr first = root_.Pow(begin);
+  Fr power = first;
+  for (Fr& x : out) {
+    x = tau_ - power;
+    power *= root_;
+  }
+  algebra::BatchInvert(out, scratch);
+  power = first * scale_;
+  for (Fr& x : out) {
+    x *= power;
+    power *= root_;
+  }
+}
+
 void LagrangeAt::Fill(uint64_t begin, std::span<Fr> out, std::span<Fr> scratch, ThreadPool& pool) const {
   pool.ParallelFor(out.size(), 1024, [&](size_t first, size_t last) {
-    const std::span<Fr> part = out.subspan(first, last - first);
-    Fr power = root_.Pow(begin + first);
-    for (Fr& x : part) {
-      x = tau_ - power;
-      power *= root_;
-    }
-    algebra::BatchInvert(part, scratch.subspan(first, last - first));
-    power = root_.Pow(begin + first) * scale_;
-    for (Fr& x : part) {
-      x *= power;
-      power *= root_;
-    }
+    Fill(begin + first, out.subspan(first, last - first), scratch.subspan(first, last - first));
   });
 }
 

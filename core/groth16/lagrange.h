@@ -20,6 +20,8 @@ class LagrangeAt {
   const algebra::Fr& vanishing() const { return vanishing_; }
   /// out[i] = L_(begin + i)(tau); `scratch` is as long as out.
   void Fill(uint64_t begin, std::span<algebra::Fr> out, std::span<algebra::Fr> scratch, ThreadPool& pool) const;
+  /// The same in the calling thread alone.
+  void Fill(uint64_t begin, std::span<algebra::Fr> out, std::span<algebra::Fr> scratch) const;
 
  private:
   algebra::Fr tau_, root_, vanishing_, scale_;

@@ -17,9 +17,9 @@ struct QueryScalars {
   memory::Array<algebra::Fr> u, v, ext;
 };
 
-/// Streams the circuit once. InvalidArgument if the rows are not the shape's; if a density bit and a scalar disagree (a
-/// combination vanishes at tau by accident, or the shape is another circuit's); or if an aux is unconstrained (its ext
-/// is zero). ResourceExhausted if memory is short.
+/// Streams the circuit once, on all threads of the pool where the input has stretches. InvalidArgument if the rows are
+/// not the shape's; if a density bit and a scalar disagree (a combination vanishes at tau by accident, or the shape is
+/// another circuit's); or if an aux is unconstrained (its ext is zero). ResourceExhausted if memory is short.
 StatusOr<QueryScalars> EvaluateAtTau(const GeneratorInput& input, const LagrangeAt& lagrange,
                                      memory::HostAllocator& allocator, ThreadPool& pool);
 

@@ -49,6 +49,8 @@ struct MemoryInfo {
 struct PlanOptions {
   unsigned workers = 2;     ///< partitions at once
   uint64_t memory_cap = 0;  ///< device bytes that may be used at most; 0 = what is free
+  /// Of the leases that will come. Another one is taken as well, if the device has room for it then.
+  r1cs::Layout layout = r1cs::Layout::kNarrow;
 };
 
 struct LoadOptions {

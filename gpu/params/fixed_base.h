@@ -24,6 +24,11 @@ class FixedBaseTable {
   Buffer<algebra::AffinePoint<F>> table_;
 };
 
+/// *first becomes the least of its value and first_index + the index of a point that is infinity. Enqueues.
+template <class F>
+Status FindInfinity(const algebra::AffinePoint<F>* points, size_t n, uint64_t first_index, unsigned long long* first,
+                    StreamView stream);
+
 namespace detail {
 template <class F>
 Status EnqueueFixedBase(const algebra::AffinePoint<F>* table, const algebra::Fr* scalars, size_t n,

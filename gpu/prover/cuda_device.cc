@@ -98,6 +98,19 @@ class Card final : public CudaDevice {
     return *std::move(loaded);
   }
 
+  StatusOr<std::shared_ptr<const prover::ResidentParameters>> MakeParameters(
+      const groth16::SectionScalars& scalars, std::shared_ptr<const r1cs::Shape> shape,
+      const prover::LoadOptions& options) override {
+    CUZK_RETURN_IF_ERROR(health());
+    DeviceGuard guard(id_);
+    CUZK_RETURN_IF_ERROR(Observe(guard.status()));
+    StatusOr<CircuitPlan> plan = Plan(*shape, options.plan);
+    if (!plan.ok()) return Observe(plan.status());
+    auto made = CudaParameters::Make(scalars, std::move(shape), *std::move(plan), options.progress, context_);
+    if (!made.ok()) return Observe(made.status());
+    return *std::move(made);
+  }
+
   StatusOr<std::unique_ptr<prover::Pending>> Start(std::shared_ptr<const prover::ResidentParameters> parameters,
                                                    r1cs::Witness witness,
                                                    const prover::StartOptions& options) override {
@@ -132,7 +145,7 @@ class Card final : public CudaDevice {
     if (options.memory_cap != 0) available = std::min(available, options.memory_cap);
     // The driver and the pieces of loading want some.
     const uint64_t reserve = std::min<uint64_t>(available / 16, uint64_t{1} << 30);
-    return PlanCircuit(shape, available - reserve, options.workers);
+    return PlanCircuit(shape, available - reserve, options);
   }
 
   StatusOr<Worker*> WorkerOf(unsigned number) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/groth16/section_scalars.h"
 #include "core/prover/device.h"
 #include "gpu/runtime/buffer.h"
 
@@ -15,13 +16,18 @@ struct CudaDeviceOptions {
   uint64_t memory_cap = 0;     ///< device bytes that may be used at most; 0 = all
 };
 
-/// The interface, and what tests reach for.
+/// The interface, and what tests and benches reach for.
 class CudaDevice : public prover::Device {
  public:
   /// All device allocations; its FailAfter makes one fail.
   virtual DeviceMemory& device_memory() = 0;
   /// Treats `status` as if the card had answered it: Unavailable makes the device lost.
   virtual Status Observe(Status status) = 0;
+  /// Development parameters made on the card and left there, without a file: what full-size benches prove with. The
+  /// shape is the input's. Errors as of Load, and those of groth16::SectionScalars::Make.
+  virtual StatusOr<std::shared_ptr<const prover::ResidentParameters>> MakeParameters(
+      const groth16::SectionScalars& scalars, std::shared_ptr<const r1cs::Shape> shape,
+      const prover::LoadOptions& options) = 0;
 };
 
 /// Unavailable if there is no such card or no driver.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/params/section_maker.h"
 #include "gpu/prover/witness_kernels.h"
 
 namespace cuzk::gpu {
@@ -108,45 +109,73 @@ const std::byte* CudaParameters::points(Query query) const {
   return plan_.resident ? device_points_[k].data() : host_points_[k].data();
 }
 
-StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Load(const ParameterFile& file,
-                                                                     std::shared_ptr<const r1cs::Shape> shape,
-                                                                     CircuitPlan plan,
-                                                                     const prover::LoadOptions& options,
-                                                                     const CardContext& card) {
-  const groth16::SectionCounts counts = groth16::SectionCounts::Of(*shape);
-  if (file.counts() != counts) {
-    return absl::FailedPreconditionError(StrCat(file.path().string(), ": not of this circuit"));
-  }
-  CUZK_RETURN_IF_ERROR(CheckSubgroup(file, options, *card.pool));
+StatusOr<std::shared_ptr<CudaParameters>> CudaParameters::Prepare(std::shared_ptr<const r1cs::Shape> shape,
+                                                                  CircuitPlan plan, const groth16::VerifyingKey& key,
+                                                                  const CardContext& card) {
   std::shared_ptr<CudaParameters> out(new CudaParameters(std::move(shape), std::move(plan), card));
-  out->key_ = file.verifying_key();
-  out->counts_ = counts;
-  CUZK_ASSIGN_OR_RETURN(auto loader, SectionLoader::Create(card, file));
+  out->key_ = key;
+  out->counts_ = groth16::SectionCounts::Of(*out->shape_);
   CUZK_ASSIGN_OR_RETURN(Stream stream, Stream::Create());
   CUZK_ASSIGN_OR_RETURN(CircuitTables tables, CircuitTables::Make(*out->shape_, *card.memory, stream));
   out->tables_ = std::make_unique<const CircuitTables>(std::move(tables));
   CUZK_ASSIGN_OR_RETURN(DomainTables domain,
                         DomainTables::Make(out->shape_->counts.log2_domain(), *card.memory, stream));
   out->domain_ = std::make_unique<const DomainTables>(std::move(domain));
+  return out;
+}
 
+StatusOr<std::byte*> CudaParameters::Allocate(Query query) {
+  const size_t k = static_cast<size_t>(query);
+  const uint64_t bytes = counts_[query] * groth16::PointBytes(query);
+  if (plan_.resident) {
+    CUZK_ASSIGN_OR_RETURN(device_points_[k], Buffer<std::byte>::Allocate(*card_.memory, bytes));
+    return device_points_[k].data();
+  }
+  CUZK_ASSIGN_OR_RETURN(host_points_[k], PinnedArray<std::byte>::Allocate(*card_.pinned, bytes));
+  return host_points_[k].data();
+}
+
+StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Load(const ParameterFile& file,
+                                                                     std::shared_ptr<const r1cs::Shape> shape,
+                                                                     CircuitPlan plan,
+                                                                     const prover::LoadOptions& options,
+                                                                     const CardContext& card) {
+  if (file.counts() != groth16::SectionCounts::Of(*shape)) {
+    return absl::FailedPreconditionError(StrCat(file.path().string(), ": not of this circuit"));
+  }
+  CUZK_RETURN_IF_ERROR(CheckSubgroup(file, options, *card.pool));
+  CUZK_ASSIGN_OR_RETURN(auto loader, SectionLoader::Create(card, file));
+  CUZK_ASSIGN_OR_RETURN(auto out, Prepare(std::move(shape), std::move(plan), file.verifying_key(), card));
   uint64_t total = 0, before = 0;
   for (Query q : groth16::kAllQueries) total += file.section(q).size();
   const bool on_curve = options.policy != groth16::PointPolicy::kCanonical;
   for (Query q : groth16::kAllQueries) {
-    size_t k = static_cast<size_t>(q);
-    const uint64_t bytes = counts[q] * groth16::PointBytes(q);
-    std::byte* to = nullptr;
-    if (out->plan_.resident) {
-      CUZK_ASSIGN_OR_RETURN(out->device_points_[k], Buffer<std::byte>::Allocate(*card.memory, bytes));
-      to = out->device_points_[k].data();
-    } else {
-      CUZK_ASSIGN_OR_RETURN(out->host_points_[k], PinnedArray<std::byte>::Allocate(*card.pinned, bytes));
-      to = out->host_points_[k].data();
-    }
+    CUZK_ASSIGN_OR_RETURN(std::byte * to, out->Allocate(q));
     Progress progress;
     if (options.progress) progress = [&](uint64_t done, uint64_t) { options.progress(before + done, total); };
     CUZK_RETURN_IF_ERROR(loader->Load(file, q, on_curve, to, !out->plan_.resident, options, progress));
     before += file.section(q).size();
+  }
+  return out;
+}
+
+StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Make(const groth16::SectionScalars& scalars,
+                                                                     std::shared_ptr<const r1cs::Shape> shape,
+                                                                     CircuitPlan plan, const Progress& progress,
+                                                                     const CardContext& card) {
+  uint64_t total = 0, before = 0, most = 0;
+  for (Query q : groth16::kAllQueries) {
+    total += scalars.counts()[q];
+    most = std::max(most, scalars.counts()[q]);
+  }
+  CUZK_ASSIGN_OR_RETURN(auto maker, SectionMaker::Create(*card.memory, *card.pinned, most));
+  CUZK_ASSIGN_OR_RETURN(auto out, Prepare(std::move(shape), std::move(plan), scalars.key(), card));
+  for (Query q : groth16::kAllQueries) {
+    CUZK_ASSIGN_OR_RETURN(std::byte * to, out->Allocate(q));
+    Progress section;
+    if (progress) section = [&](uint64_t done, uint64_t) { progress(before + done, total); };
+    CUZK_RETURN_IF_ERROR(maker->Make(scalars, q, to, !out->plan_.resident, *card.pool, section));
+    before += scalars.counts()[q];
   }
   return out;
 }

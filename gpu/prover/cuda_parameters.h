@@ -4,11 +4,12 @@
 #include <array>
 #include <memory>
 
+#include "core/groth16/section_scalars.h"
 #include "core/prover/device.h"
 #include "gpu/ntt/transform.h"
 #include "gpu/prover/circuit_tables.h"
-#include "gpu/prover/pinned_allocator.h"
 #include "gpu/prover/placement.h"
+#include "gpu/runtime/pinned_allocator.h"
 
 namespace cuzk::gpu {
 
@@ -30,6 +31,11 @@ class CudaParameters final : public prover::ResidentParameters {
                                                               std::shared_ptr<const r1cs::Shape> shape,
                                                               CircuitPlan plan, const prover::LoadOptions& options,
                                                               const CardContext& card);
+  /// Development parameters from a setup's scalars: every point is made on the card and left where the plan says.
+  static StatusOr<std::shared_ptr<const CudaParameters>> Make(const groth16::SectionScalars& scalars,
+                                                              std::shared_ptr<const r1cs::Shape> shape,
+                                                              CircuitPlan plan, const Progress& progress,
+                                                              const CardContext& card);
 
   const groth16::VerifyingKey& verifying_key() const override { return key_; }
   const std::shared_ptr<const r1cs::Shape>& shape() const override { return shape_; }
@@ -46,6 +52,11 @@ class CudaParameters final : public prover::ResidentParameters {
  private:
   CudaParameters(std::shared_ptr<const r1cs::Shape> shape, CircuitPlan plan, const CardContext& card)
       : card_(card), shape_(std::move(shape)), plan_(std::move(plan)) {}
+  /// Everything but the points.
+  static StatusOr<std::shared_ptr<CudaParameters>> Prepare(std::shared_ptr<const r1cs::Shape> shape, CircuitPlan plan,
+                                                           const groth16::VerifyingKey& key, const CardContext& card);
+  /// Memory for the points of a section: on the card or page-locked, as planned.
+  StatusOr<std::byte*> Allocate(groth16::Query query);
 
   const CardContext card_;
   std::shared_ptr<const r1cs::Shape> shape_;

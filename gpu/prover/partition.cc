@@ -104,18 +104,9 @@ Status PartitionRun::NarrowPlainAux() {
 }
 
 Status PartitionRun::Rows(Matrix matrix, Fr* out) {
-  const r1cs::PlanePair& planes = lease_layout_.rows[static_cast<size_t>(matrix)];
-  const uint64_t rows = shape_.counts.rows_with_inputs(), size = parameters_.domain().size();
-  const Fr* wide = reinterpret_cast<const Fr*>(Plane(planes.wide));
-  StreamView stream = worker_.compute;
-  if (lease_layout_.layout == r1cs::Layout::kPlain) {
-    CUZK_CUDA(cudaMemcpyAsync(out, wide, rows * sizeof(Fr), cudaMemcpyDeviceToDevice, stream.get()));
-    CUZK_CUDA(cudaMemsetAsync(out + rows, 0, (size - rows) * sizeof(Fr), stream.get()));
-    return absl::OkStatus();
-  }
-  CUZK_RETURN_IF_ERROR(WidenRows(reinterpret_cast<const int8_t*>(Plane(planes.narrow)), rows, out, size, stream));
-  const Buffer<uint32_t>& at = parameters_.tables().wide_rows(matrix);
-  return Scatter(wide, at.data(), at.size(), out, stream);
+  const RowPlanes planes{worker_.witness.data(), lease_layout_, shape_.counts.rows_with_inputs(),
+                         parameters_.domain().size()};
+  return ReadRows(planes, matrix, parameters_.tables().wide_rows(matrix), out, worker_.compute);
 }
 
 /// H = (A B - C) / Z in six transforms: on the coset Z is the constant z, so C needs only its inverse transform.

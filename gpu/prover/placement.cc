@@ -30,9 +30,16 @@ StatusOr<uint64_t> ScratchFor(uint64_t g1_terms, uint64_t g2_terms, uint64_t mem
 /// Room for the odd rounding of pieces of the workspace.
 constexpr uint64_t kSlack = 1 << 20;
 
+/// What a plain witness takes on the card beside its lease: its aux made narrow.
+uint64_t NarrowedBytes(const r1cs::Shape& shape, r1cs::Layout layout) {
+  if (layout == r1cs::Layout::kNarrow) return 0;
+  return (shape.counts.aux + 63) / 64 * sizeof(uint64_t) + shape.wide_aux_count() * sizeof(algebra::Fr);
+}
+
 }  // namespace
 
-StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, unsigned workers) {
+StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, const prover::PlanOptions& options) {
+  const unsigned workers = options.workers;
   const SectionCounts counts = SectionCounts::Of(shape);
   unsigned log2_domain = shape.counts.log2_domain();
   if (log2_domain > kMaxLog2Domain) {
@@ -44,9 +51,10 @@ StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, 
   CircuitPlan r;
   r.vector_elements = std::max(uint64_t{1} << log2_domain, wide);
   r.list_elements = shape.boolean_aux.count() + 1;
-  uint64_t lease = r1cs::LeaseLayout::For(shape, r1cs::Layout::kNarrow).bytes;
+  uint64_t lease = r1cs::LeaseLayout::For(shape, options.layout).bytes;
   uint64_t tables = DomainTables::Bytes(log2_domain) + CircuitTables::Bytes(shape);
-  uint64_t vectors = 2 * r.vector_elements * sizeof(algebra::Fr) + r.list_elements * sizeof(uint32_t) + kSlack;
+  uint64_t vectors = 2 * r.vector_elements * sizeof(algebra::Fr) + r.list_elements * sizeof(uint32_t) +
+                     NarrowedBytes(shape, options.layout) + kSlack;
   uint64_t fixed = tables + vectors + workers * lease;
   uint64_t g1_terms = std::max({counts[Query::kH], wide, uint64_t{1}});
   uint64_t g2_terms = std::max<uint64_t>(std::min<uint64_t>(wide, counts[Query::kBG2]), 1);

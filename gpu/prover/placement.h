@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/groth16/parameter_file.h"
+#include "core/prover/device.h"
 #include "core/prover/plan.h"
 #include "core/r1cs/shape.h"
 
@@ -22,7 +23,8 @@ struct CircuitPlan {
 /// Decides for `available` bytes of device memory; the card is current (its processors decide how large scratch is).
 ///   resident  all points in device memory
 ///   streamed  points page-locked in host memory, a chunk at a time
-/// ResourceExhausted with the numbers where neither fits.
-StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, unsigned workers);
+/// Both for as many partitions at once and for the layout that the options say. ResourceExhausted with the numbers
+/// where neither fits.
+StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, const prover::PlanOptions& options);
 
 }  // namespace cuzk::gpu

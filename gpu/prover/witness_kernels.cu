@@ -174,6 +174,20 @@ Status Scatter(const algebra::Fr* elements, const uint32_t* at, uint64_t count, 
   return absl::OkStatus();
 }
 
+Status ReadRows(const RowPlanes& planes, r1cs::Matrix matrix, const Buffer<uint32_t>& wide_rows, algebra::Fr* out,
+                StreamView stream) {
+  const r1cs::PlanePair& pair = planes.layout.rows[static_cast<size_t>(matrix)];
+  const auto* wide = reinterpret_cast<const algebra::Fr*>(planes.lease + pair.wide.offset);
+  if (planes.layout.layout == r1cs::Layout::kPlain) {
+    CUZK_CUDA(cudaMemcpyAsync(out, wide, planes.rows * sizeof(algebra::Fr), cudaMemcpyDeviceToDevice, stream.get()));
+    CUZK_CUDA(cudaMemsetAsync(out + planes.rows, 0, (planes.size - planes.rows) * sizeof(algebra::Fr), stream.get()));
+    return absl::OkStatus();
+  }
+  const auto* narrow = reinterpret_cast<const int8_t*>(planes.lease + pair.narrow.offset);
+  CUZK_RETURN_IF_ERROR(WidenRows(narrow, planes.rows, out, planes.size, stream));
+  return Scatter(wide, wide_rows.data(), wide_rows.size(), out, stream);
+}
+
 Status NarrowAux(const algebra::Fr* aux, uint64_t count, const uint64_t* boolean, const uint32_t* boolean_ranks,
                  uint64_t* bits, algebra::Fr* wide, StreamView stream) {
   if (count == 0) return absl::OkStatus();

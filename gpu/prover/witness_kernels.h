@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "core/algebra/fr.h"
+#include "core/r1cs/layout.h"
+#include "gpu/runtime/buffer.h"
 #include "gpu/runtime/stream.h"
 
 namespace cuzk::gpu {
@@ -13,6 +15,17 @@ Status WidenRows(const int8_t* narrow, uint64_t rows, algebra::Fr* out, uint64_t
 
 /// out[at[i]] = elements[i].
 Status Scatter(const algebra::Fr* elements, const uint32_t* at, uint64_t count, algebra::Fr* out, StreamView stream);
+
+/// Rows of a lease in device memory.
+struct RowPlanes {
+  const std::byte* lease;
+  const r1cs::LeaseLayout& layout;
+  uint64_t rows;  ///< rows_with_inputs()
+  uint64_t size;  ///< of the domain
+};
+/// out[i] = row i of the matrix, zero from `rows` to `size`. wide_rows: CircuitTables::wide_rows of the matrix.
+Status ReadRows(const RowPlanes& planes, r1cs::Matrix matrix, const Buffer<uint32_t>& wide_rows, algebra::Fr* out,
+                StreamView stream);
 
 /// The plain layout made narrow: bit i of `bits` is set if aux i is boolean and one; wide[k] is the k-th aux that is
 /// not boolean. boolean_ranks[w] is the number of boolean aux below 64 w.

@@ -1,4 +1,4 @@
-#include "gpu/prover/pinned_allocator.h"
+#include "gpu/runtime/pinned_allocator.h"
 
 namespace cuzk::gpu {
 

@@ -10,7 +10,7 @@
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/file.h"
-#include "core/circuit/circuit.h"
+#include "core/circuit/row_stretches.h"
 #include "core/filecoin/partition.h"
 #include "core/groth16/generator.h"
 #include "core/groth16/identity.h"
@@ -41,7 +41,9 @@ Status Make(const std::filesystem::path& folder, const std::string& kind, const 
     return absl::OkStatus();
   }
   groth16::GeneratorInput input{.shape = shape.get(), .waste = *record.waste, .arithmetic = arithmetic};
-  input.rows = [&](r1cs::RowSink& sink) { return circuit::StreamRows(spec, sink); };
+  input.stretches = [&](const r1cs::OpenSink& open, ThreadPool& threads) {
+    return circuit::StreamStretches(spec, *shape, open, threads);
+  };
   CUZK_ASSIGN_OR_RETURN(
       groth16::GeneratorOutput made,
       groth16::GenerateParameters(input, {.path = path, .version = "test", .record_waste = true}, pool));
