@@ -1,6 +1,7 @@
 # CUZK_HAVE_CUDA: whether the CUDA back end is built. Without nvcc the CPU device alone is built, and that is said.
 set(CUZK_HAVE_CUDA OFF)
-set(CUZK_CUDA_ARCHITECTURES "90" CACHE STRING "CUDA architectures; the preset that ships builds them all")
+set(CUZK_CUDA_ARCHITECTURES "90" CACHE STRING
+  "CUDA architectures, the last one with PTX for later cards; the preset `ship` builds for all that are supported")
 if(NOT CUZK_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)

@@ -3,6 +3,7 @@
 #include "core/prover/cpu_device.h"
 
 #ifdef CUZK_HAVE_CUDA
+#include "gpu/params/section_maker.h"
 #include "gpu/prover/cuda_device.h"
 #endif
 
@@ -45,6 +46,14 @@ StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic ari
   choice.devices.push_back(prover::MakeCpuDevice({.pool = &pool, .arithmetic = arithmetic}));
   choice.explanation = StrCat("proving on the CPU device, ", choice.devices[0]->name(), ", ", why_cpu);
   return choice;
+}
+
+StatusOr<std::unique_ptr<groth16::BaseMultiplier>> CardMultiplier() {
+#ifdef CUZK_HAVE_CUDA
+  return gpu::MakeCardMultiplier({});
+#else
+  return absl::UnavailableError("this build has no CUDA back end");
+#endif
 }
 
 }  // namespace cuzk::daemon

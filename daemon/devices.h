@@ -9,6 +9,7 @@
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
+#include "core/groth16/generator.h"
 #include "core/prover/device.h"
 
 namespace cuzk::daemon {
@@ -21,5 +22,8 @@ struct DeviceChoice {
 /// `use` is the setting devices.use. The CPU device works on `pool`, which must outlive it. Unavailable: "gpu", but
 /// this build or this machine has none.
 StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic arithmetic, ThreadPool& pool);
+
+/// What multiplies for `params make --device`. Unavailable: this build or this machine has no card.
+StatusOr<std::unique_ptr<groth16::BaseMultiplier>> CardMultiplier();
 
 }  // namespace cuzk::daemon

@@ -14,7 +14,7 @@ prover::ParameterStoreOptions ParameterOptions(const EngineOptions& options, mem
           .allow_development = options.allow_development,
           .digest = options.digest,
           .points = options.points,
-          .plan = {.workers = options.workers_per_device}};
+          .plan = {.workers = options.workers_per_device, .layout = options.layout}};
 }
 
 }  // namespace

@@ -5,13 +5,14 @@
 
 #include "core/base/file.h"
 #include "core/base/thread_pool.h"
-#include "core/circuit/circuit.h"
+#include "core/circuit/row_stretches.h"
 #include "core/filecoin/partition.h"
 #include "core/groth16/generator.h"
 #include "core/groth16/identity.h"
 #include "core/groth16/parameter_file.h"
 #include "daemon/cuzkctl/command.h"
 #include "daemon/cuzkctl/progress_view.h"
+#include "daemon/devices.h"
 #include "daemon/json_writer.h"
 
 namespace cuzk::daemon {
@@ -19,6 +20,7 @@ namespace {
 
 struct ParamsFlags {
   std::string kind, size, out, toxic_waste, file, circuit;
+  bool device = false;
 };
 
 StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) {
@@ -45,7 +47,14 @@ StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) 
   circuit::CircuitSpec spec = filecoin::SpecOf(*circuit);
   CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const r1cs::Shape> shape, circuit::MakeShape(spec, pool));
   input.shape = shape.get();
-  input.rows = [spec](r1cs::RowSink& sink) { return circuit::StreamRows(spec, sink); };
+  input.stretches = [&](const r1cs::OpenSink& open, ThreadPool& threads) {
+    return circuit::StreamStretches(spec, *shape, open, threads);
+  };
+  std::unique_ptr<groth16::BaseMultiplier> card;
+  if (flags.device) {
+    CUZK_ASSIGN_OR_RETURN(card, CardMultiplier());
+    input.multiplier = card.get();
+  }
   options.path = std::filesystem::path(flags.out) / circuit->params_file();
   options.version = CUZK_VERSION;
   options.progress = ShownAs(view, "making parameters");
@@ -147,6 +156,7 @@ void AddParams(CLI::App& program, Commands& commands) {
   make->add_option("--out", flags->out, "Folder for the files")->required();
   make->add_option("--toxic-waste", flags->toxic_waste,
                    "File with the secrets instead of random ones; they are recorded");
+  make->add_flag("--device", flags->device, "Multiply on the first NVIDIA card");
   commands.push_back({make, [flags](const Session& session) { return RunMake(session, *flags); }});
 
   CLI::App* inspect = params->add_subcommand("inspect", "Show what a parameter file holds");

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "core/circuit/circuit.h"
+#include "core/circuit/row_stretches.h"
 #include "core/filecoin/partition.h"
 #include "core/filecoin/request_directory.h"
 #include "core/groth16/generator.h"
@@ -82,7 +82,9 @@ struct Setup {
                                            ThreadPool& pool) const {
     std::filesystem::create_directories(folder);
     groth16::GeneratorInput input{.shape = shape.get(), .waste = *record.waste, .arithmetic = settings.arithmetic};
-    input.rows = [this](r1cs::RowSink& sink) { return circuit::StreamRows(spec, sink); };
+    input.stretches = [this](const r1cs::OpenSink& open, ThreadPool& threads) {
+      return circuit::StreamStretches(spec, *shape, open, threads);
+    };
     groth16::GeneratorOptions options{.path = folder / circuit->params_file(), .record_waste = true};
     CUZK_ASSIGN_OR_RETURN(auto made, GenerateParameters(input, options, pool));
     if (made.sha256 != record.sha256) return absl::InternalError("the file is not the recorded one");

@@ -4,6 +4,8 @@ set(CUZK_TEST_PARAMETERS "${CMAKE_BINARY_DIR}/parameters")
 
 add_executable(cuzk_test_parameters prover_parameters.cc)
 target_link_libraries(cuzk_test_parameters PRIVATE cuzk::filecoin cuzk::circuit cuzk::groth16)
+# `./dev device` carries it with its shared libraries beside it.
+set_target_properties(cuzk_test_parameters PROPERTIES BUILD_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON)
 target_compile_definitions(cuzk_test_parameters PRIVATE CUZK_VECTORS="${CMAKE_SOURCE_DIR}/tests/vectors")
 foreach(kind window winning snap porep)
   add_test(NAME parameters_${kind} COMMAND cuzk_test_parameters "${CUZK_TEST_PARAMETERS}" ${kind} 2KiB)
