@@ -1,5 +1,7 @@
 #include "core/algebra/cpu_arithmetic.h"
 
+#include <cpuid.h>
+
 #include <array>
 #include <string>
 
@@ -11,12 +13,19 @@ struct Feature {
   bool present;
 };
 
+/// General registers alone, so that nothing of the operating system's matters. Not every compiler's
+/// __builtin_cpu_supports knows the name.
+bool HasAdx() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_ADX) != 0;
+}
+
 // __builtin_cpu_supports looks at the operating system's saved registers too; it takes literals only.
 std::array<Feature, 3> BaseFeatures() {
   __builtin_cpu_init();
   return {{{"AVX2", __builtin_cpu_supports("avx2") != 0},
            {"BMI2", __builtin_cpu_supports("bmi2") != 0},
-           {"ADX", __builtin_cpu_supports("adx") != 0}}};
+           {"ADX", HasAdx()}}};
 }
 std::array<Feature, 5> IfmaFeatures() {
   __builtin_cpu_init();

@@ -49,8 +49,8 @@ void SmallFromReversed(const NttTransform& t) {
 enum class Scale { kNone, kSizeInverse };
 
 /// Runs `transform` by size and arithmetic.
-void Run(bool to_reversed, std::span<Fr> values, const Domain& domain, const NttTwiddles& twiddles, Scale scale,
-         ThreadPool& pool) {
+template <bool to_reversed>
+void Run(std::span<Fr> values, const Domain& domain, const NttTwiddles& twiddles, Scale scale, ThreadPool& pool) {
   const DomainTables& tables = domain.tables();
   CUZK_CHECK(values.size() == domain.size());
   NttFactor factor = MakeNttFactor(tables.size_inverse, tables.arithmetic);
@@ -72,23 +72,23 @@ void Run(bool to_reversed, std::span<Fr> values, const Domain& domain, const Ntt
 }  // namespace
 
 void NttToReversed(std::span<Fr> values, const Domain& domain, ThreadPool& pool) {
-  Run(true, values, domain, domain.tables().forward, Scale::kNone, pool);
+  Run<true>(values, domain, domain.tables().forward, Scale::kNone, pool);
 }
 void InverseNttToReversed(std::span<Fr> values, const Domain& domain, ThreadPool& pool) {
-  Run(true, values, domain, domain.tables().inverse, Scale::kSizeInverse, pool);
+  Run<true>(values, domain, domain.tables().inverse, Scale::kSizeInverse, pool);
 }
 void CosetNttToReversed(std::span<Fr> values, const Domain& domain, ThreadPool& pool) {
-  Run(true, values, domain, domain.tables().coset_forward, Scale::kNone, pool);
+  Run<true>(values, domain, domain.tables().coset_forward, Scale::kNone, pool);
 }
 
 void NttFromReversed(std::span<Fr> values, const Domain& domain, ThreadPool& pool) {
-  Run(false, values, domain, domain.tables().forward, Scale::kNone, pool);
+  Run<false>(values, domain, domain.tables().forward, Scale::kNone, pool);
 }
 void InverseNttFromReversed(std::span<Fr> values, const Domain& domain, ThreadPool& pool) {
-  Run(false, values, domain, domain.tables().inverse, Scale::kSizeInverse, pool);
+  Run<false>(values, domain, domain.tables().inverse, Scale::kSizeInverse, pool);
 }
 void InverseCosetNttFromReversed(std::span<Fr> values, const Domain& domain, ThreadPool& pool) {
-  Run(false, values, domain, domain.tables().coset_inverse, Scale::kSizeInverse, pool);
+  Run<false>(values, domain, domain.tables().coset_inverse, Scale::kSizeInverse, pool);
 }
 
 void Ntt(std::span<Fr> values, const Domain& domain, ThreadPool& pool) {
