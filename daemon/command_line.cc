@@ -1,11 +1,38 @@
-#include "daemon/cuzkd/command_line.h"
+#include "daemon/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <string>
 
+#include "core/base/file.h"
+#include "core/base/log.h"
+#include "daemon/convert_settings.h"
 #include "daemon/exit_code.h"
+#include "daemon/manual.h"
 
 namespace cuzk::daemon {
+namespace {
+
+int Fail(const Status& status) {
+  std::fprintf(stderr, "cuzkd: %s\n", EscapeControl(StrCat(status.message())).c_str());
+  return static_cast<int>(DaemonExit::kConfig);
+}
+
+// Our file goes to stdout; what needs a look also to stderr.
+int PrintConverted(const std::string& path) {
+  StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return Fail(text.status());
+  StatusOr<Conversion> conversion = ConvertSettings(*text, path);
+  if (!conversion.ok()) return Fail(conversion.status());
+  std::fputs(conversion->toml.c_str(), stdout);
+  for (const ConvertedKey& key : conversion->keys) {
+    if (key.fate != ConvertedKey::Fate::kUnknown && key.fate != ConvertedKey::Fate::kNotUnderstood) continue;
+    std::fprintf(stderr, "cuzkd: %s\n", EscapeControl(StrCat(path, ": ", key.key, ": ", key.told)).c_str());
+  }
+  return 0;
+}
+
+}  // namespace
 
 std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv) {
   CommandLine line;
@@ -18,6 +45,13 @@ std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv) {
   app.add_flag("--print-config", print_config, "Print the effective settings and where each came from");
   app.add_flag("--check-config", check_config,
                "Read and check the settings, serve nothing; exit code 78 if they are wrong");
+  std::string convert, manual;
+  app.add_option("--convert-settings", convert,
+                 "Print our settings file for one of the daemon that Curio ships, and what became of each key")
+      ->type_name("FILE");
+  app.add_option("--print-man", manual, "Print a manual page: cuzkd or cuzkd.toml")
+      ->type_name("PAGE")
+      ->check(CLI::IsMember({"cuzkd", "cuzkd.toml"}));
   std::map<std::string, std::string> values;
   for (const SettingRow& row : SettingTable()) {
     app.add_option(StrCat("--", row.name), values[std::string(row.name)], std::string(row.description))
@@ -29,6 +63,11 @@ std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(DaemonExit::kUsage);
+  }
+  if (!convert.empty()) return PrintConverted(convert);
+  if (!manual.empty()) {
+    std::fputs((manual == "cuzkd" ? DaemonManual(app) : SettingsManual()).c_str(), stdout);
+    return 0;
   }
   for (const SettingRow& row : SettingTable()) {
     std::string name(row.name);

@@ -15,7 +15,7 @@ struct CommandLine {
   SettingSources sources;  ///< file and flags; the environment is the caller's
 };
 
-/// The command line, or the exit code after help, version or a usage error was printed.
+/// The command line, or the exit code after something was printed: help, a manual page, a usage error.
 std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv);
 
 }  // namespace cuzk::daemon

@@ -1,6 +1,38 @@
 #include "daemon/exit_code.h"
 
 namespace cuzk::daemon {
+namespace {
+
+constexpr int Code(auto exit) { return static_cast<int>(exit); }
+
+constexpr ExitRow kDaemonExits[] = {
+    {Code(DaemonExit::kOk), "Ended by a signal, or what was asked for is printed"},
+    {Code(DaemonExit::kUsage), "Usage"},
+    {Code(DaemonExit::kUnavailable), "No device, or a processor that is too old"},
+    {Code(DaemonExit::kInternal), "Internal error, or the last device was lost"},
+    {Code(DaemonExit::kTemporary), "Memory is short, for the time being"},
+    {Code(DaemonExit::kPermission), "Permission"},
+    {Code(DaemonExit::kConfig), "Settings, addresses, parameters to preload"},
+};
+
+constexpr ExitRow kControlExits[] = {
+    {Code(ControlExit::kOk), "Done, or the proof is valid"},
+    {Code(ControlExit::kFailed),
+     "The proof is not valid, the job failed, or doctor found what keeps the daemon from proving"},
+    {Code(ControlExit::kUsage), "Usage"},
+    {Code(ControlExit::kUnreachable), "The daemon cannot be reached, or accepts nothing now"},
+    {Code(ControlExit::kTimeout), "Not done within the time given"},
+    {Code(ControlExit::kCancelled), "Cancelled"},
+    {Code(ControlExit::kRefused), "The input was refused"},
+    {Code(ControlExit::kNoParameters), "Parameters are missing"},
+    {Code(ControlExit::kWarning), "doctor alone: nothing failed, something should be mended"},
+    {Code(ControlExit::kInternal), "Internal error"},
+};
+
+}  // namespace
+
+std::span<const ExitRow> DaemonExits() { return kDaemonExits; }
+std::span<const ExitRow> ControlExits() { return kControlExits; }
 
 DaemonExit DaemonExitOf(const Status& status) {
   switch (status.code()) {

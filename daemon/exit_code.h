@@ -1,6 +1,9 @@
 #pragma once
 // How the programs end: sysexits where a supervisor reads them, small numbers where a script does.
 
+#include <span>
+#include <string_view>
+
 #include "core/base/status.h"
 #include "core/engine/job.h"
 
@@ -29,8 +32,17 @@ enum class ControlExit {
   kCancelled = 5,
   kRefused = 6,  ///< the input
   kNoParameters = 7,
+  kWarning = 8,  ///< doctor alone: nothing failed, something should be mended
   kInternal = 70
 };
 ControlExit ControlExitOf(const Status& status);
+
+/// What each code means, for the manual pages.
+struct ExitRow {
+  int code;
+  std::string_view meaning;
+};
+std::span<const ExitRow> DaemonExits();
+std::span<const ExitRow> ControlExits();
 
 }  // namespace cuzk::daemon

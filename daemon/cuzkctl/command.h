@@ -17,6 +17,7 @@ struct Session {
   std::string address;  ///< of the daemon
   bool json = false;
   Settings settings = Settings::Defaults();
+  Status trouble;  ///< of the settings file; only tolerant commands are run with it
 };
 
 /// A subcommand: returns the exit code, or an error that main prints and maps.
@@ -25,6 +26,7 @@ using Action = std::function<StatusOr<ControlExit>(const Session&)>;
 struct Command {
   CLI::App* app;
   Action action;
+  bool tolerant = false;  ///< run on any processor, with the default settings where the file is wrong
 };
 using Commands = std::vector<Command>;
 
@@ -37,6 +39,8 @@ void AddParams(CLI::App& program, Commands& commands);   ///< params make, inspe
 void AddCircuit(CLI::App& program, Commands& commands);  ///< circuit list, digest
 void AddWitness(CLI::App& program, Commands& commands);
 void AddSector(CLI::App& program, Commands& commands);  ///< sector make
+void AddDoctor(CLI::App& program, Commands& commands);
+void AddTop(CLI::App& program, Commands& commands);
 
 /// Prints text and a line end to stdout.
 void PrintLine(std::string_view text);

@@ -1,11 +1,13 @@
 // cuzkctl: the command line of the daemon.
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/log.h"
 #include "daemon/cuzkctl/command.h"
 #include "daemon/json_writer.h"
+#include "daemon/manual.h"
 
 namespace cuzk::daemon {
 
@@ -37,29 +39,41 @@ int Run(int argc, char** argv) {
   program.add_flag("--json", session.json, "Print one JSON object, or one a line while something goes on");
   program.add_option("--address", session.address, "Where the daemon listens; default: the setting listen");
   CLI::Option* config = program.add_option("--config", file, "Settings file")->capture_default_str();
+  program.add_flag_callback(
+      "--print-man",
+      [&program] {
+        std::fputs(ControlManual(program).c_str(), stdout);
+        throw CLI::Success();  // the parser's way to end with 0
+      },
+      "Print the manual page");
   program.require_subcommand(1);
   program.fallthrough();
   Commands commands;
-  for (auto add : {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector})
+  for (auto add :
+       {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector, AddDoctor, AddTop})
     add(program, commands);
   try {  // the parser's only way to report
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return program.exit(error) == 0 ? 0 : static_cast<int>(ControlExit::kUsage);
   }
-  if (Status processor = algebra::CheckProcessor(); !processor.ok()) return Fail(processor, session.json);
+  auto chosen = std::find_if(commands.begin(), commands.end(), [](const Command& c) { return c.app->parsed(); });
+  if (chosen == commands.end()) return static_cast<int>(ControlExit::kUsage);
+  if (Status processor = algebra::CheckProcessor(); !processor.ok() && !chosen->tolerant) {
+    return Fail(processor, session.json);
+  }
   SettingSources sources{
       .environment = ProcessEnvironment(), .file = file, .file_may_be_missing = config->count() == 0};
   StatusOr<Settings> settings = Settings::Load(sources);
-  if (!settings.ok()) return Fail(settings.status(), session.json);
-  session.settings = *std::move(settings);
-  if (session.address.empty()) session.address = session.settings.Text("listen");
-  for (const Command& command : commands) {
-    if (!command.app->parsed()) continue;
-    StatusOr<ControlExit> code = command.action(session);
-    return code.ok() ? static_cast<int>(*code) : Fail(code.status(), session.json);
+  if (!settings.ok() && !chosen->tolerant) return Fail(settings.status(), session.json);
+  if (settings.ok()) {
+    session.settings = *std::move(settings);
+  } else {
+    session.trouble = settings.status();
   }
-  return static_cast<int>(ControlExit::kUsage);
+  if (session.address.empty()) session.address = session.settings.Text("listen");
+  StatusOr<ControlExit> code = chosen->action(session);
+  return code.ok() ? static_cast<int>(*code) : Fail(code.status(), session.json);
 }
 
 }  // namespace

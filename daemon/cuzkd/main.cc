@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/algebra/cpu_arithmetic.h"
-#include "daemon/cuzkd/command_line.h"
+#include "daemon/command_line.h"
 #include "daemon/daemon.h"
 #include "daemon/exit_code.h"
 
