@@ -59,6 +59,13 @@ CUZK_DEVICE void MulWide(uint32_t& lo, uint32_t& hi, uint32_t a, uint32_t b) {
   asm volatile("mul.lo.u32 %0, %2, %3;\n\tmul.hi.u32 %1, %2, %3;" : "=&r"(lo), "=&r"(hi) : "r"(a), "r"(b));
 }
 
+/// The low word of a b + c.
+CUZK_DEVICE uint32_t MadLow(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t r;
+  asm volatile("mad.lo.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+  return r;
+}
+
 /// r = a + b; no carry leaves.
 template <int N>
 CUZK_DEVICE void Add(const uint32_t (&a)[N], const uint32_t (&b)[N], uint32_t (&r)[N]) {
@@ -75,6 +82,23 @@ CUZK_DEVICE uint32_t Sub(const uint32_t (&a)[N], const uint32_t (&b)[N], uint32_
 #pragma unroll
   for (int i = 1; i < N; ++i) r[i] = SubcCc(a[i], b[i]);
   return Subc(0, 0);
+}
+
+/// r = a + b; returns what is carried out.
+template <int N>
+CUZK_DEVICE uint32_t AddWithCarry(const uint32_t (&a)[N], const uint32_t (&b)[N], uint32_t (&r)[N]) {
+  r[0] = AddCc(a[0], b[0]);
+#pragma unroll
+  for (int i = 1; i < N; ++i) r[i] = AddcCc(a[i], b[i]);
+  return Addc(0, 0);
+}
+/// r = (top, a) - b without its top word; returns all ones if (top, a) < b, zero if it is less than 2^(32 N) above b.
+template <int N>
+CUZK_DEVICE uint32_t SubWithBorrow(const uint32_t (&a)[N], uint32_t top, const uint32_t (&b)[N], uint32_t (&r)[N]) {
+  r[0] = SubCc(a[0], b[0]);
+#pragma unroll
+  for (int i = 1; i < N; ++i) r[i] = SubcCc(a[i], b[i]);
+  return Subc(top, 0);
 }
 
 /// r += p & mask. Masks, not predicates: ptxas turns a chain of predicated additions into a ladder of branches.

@@ -41,14 +41,13 @@ struct MsmScratch {
   ItemScratch items;
   Xyzz<D>* sums = nullptr;  // XYZZ form
   Rounds<D> rounds{};       // affine form
-  D* inversion_nodes = nullptr;
   Xyzz<D>* plain;
   Xyzz<D>* weighted;
   Xyzz<D>* results;
 };
 
 template <class D>
-MsmScratch<D> LayOut(const MsmPlan& plan, const Grid& grid, size_t sort_bytes, Arena& arena) {
+MsmScratch<D> LayOut(const MsmPlan& plan, size_t sort_bytes, Arena& arena) {
   MsmScratch<D> s{};
   uint64_t sorted = SortedAtATime(plan), buckets = plan.BatchBuckets(), items = plan.MaxItems();
   ItemScratch& i = s.items;
@@ -72,12 +71,7 @@ MsmScratch<D> LayOut(const MsmPlan& plan, const Grid& grid, size_t sort_bytes, A
   i.sort_scratch = arena.Take<std::byte>(sort_bytes);
   i.sort_bytes = sort_bytes;
   if (plan.affine) {
-    uint32_t blocks = grid.processors * kRoundBlocks<D>;
-    s.rounds.sums = {arena.Take<uint4>(2 * AffineSums<D>::kPlanes * items), items};
-    s.rounds.prefix = {arena.Take<uint4>(AffineSums<D>::kPlanes * items), items};
-    s.rounds.nodes = arena.Take<D>(2ull * kRoundThreads * blocks);
-    s.rounds.totals = arena.Take<D>(blocks);
-    s.inversion_nodes = arena.Take<D>(2 * kInvertThreads);
+    s.rounds.sums = {arena.Take<uint4>(AffineSums<D>::Words(items))};
   } else {
     s.sums = arena.Take<Xyzz<D>>(items);
   }
@@ -116,7 +110,6 @@ template <class F>
 StatusOr<MsmPlan> PlanMsm(uint32_t terms, uint64_t memory, MsmForm form) {
   using D = typename DeviceFieldOf<F>::Type;
   if (terms == 0 || terms >= 1u << 31) return absl::InvalidArgumentError("a sum of no terms, or of 2^31 or more");
-  CUZK_ASSIGN_OR_RETURN(Grid grid, Grid::OfCurrentDevice());
   bool large = terms >= (sizeof(D) == 48 ? 1u << 22 : 1u << 20);
   bool affine = form == MsmForm::kAffine || (form == MsmForm::kBest && large);
   MsmPlan best;
@@ -130,7 +123,7 @@ StatusOr<MsmPlan> PlanMsm(uint32_t terms, uint64_t memory, MsmForm form) {
       if (static_cast<uint64_t>(plan.batch) * terms >= 0xfffffff0ull) continue;
       CUZK_ASSIGN_OR_RETURN(size_t sort_bytes, SortScratchBytes(plan));
       Arena counting;
-      LayOut<D>(plan, grid, sort_bytes, counting);
+      LayOut<D>(plan, sort_bytes, counting);
       plan.bytes = counting.used();
       least = std::min(least, plan.bytes);
       if (plan.bytes <= memory) {
@@ -172,22 +165,12 @@ Status EnqueueReduction(const MsmPlan& plan, const MsmScratch<D>& s, const Sums&
 
 template <class D>
 Status EnqueueRounds(const MsmPlan& plan, const MsmScratch<D>& s, const Grid& grid, StreamView stream) {
-  uint32_t blocks = grid.processors * kRoundBlocks<D>;
-  size_t tree = 2 * kRoundThreads * sizeof(D), shared = std::max(tree, Slots<D>::kBytes);
+  constexpr size_t kShared = std::max(2 * kRoundThreads * sizeof(D), Slots<D>::kBytes);
   CUZK_CUDA(
-      cudaFuncSetAttribute(RoundKernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
-  for (uint32_t round = 0; round < plan.item_limit; ++round) {
-    if (round == 0) {
-      FirstRoundKernel<D><<<blocks, kRoundThreads, tree, stream.get()>>>(s.rounds);
-    } else {
-      RoundKernel<D><<<blocks, kRoundThreads, shared, stream.get()>>>(s.rounds, round);
-    }
-    CUZK_CUDA_LAUNCHED("RoundKernel");
-    if (round + 1 == plan.item_limit) break;
-    InvertKernel<D>
-        <<<1, kInvertThreads, 0, stream.get()>>>(s.items.live, round + 1, s.rounds.totals, blocks, s.inversion_nodes);
-    CUZK_CUDA_LAUNCHED("InvertKernel");
-  }
+      cudaFuncSetAttribute(RoundsKernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kShared)));
+  RoundsKernel<D>
+      <<<grid.processors * kRoundBlocks<D>, kRoundThreads, kShared, stream.get()>>>(s.rounds, plan.item_limit);
+  CUZK_CUDA_LAUNCHED("RoundsKernel");
   return absl::OkStatus();
 }
 
@@ -197,7 +180,7 @@ Status EnqueueMsm(const MsmPlan& plan, const algebra::AffinePoint<F>* points, co
   using D = typename DeviceFieldOf<F>::Type;
   CUZK_ASSIGN_OR_RETURN(Grid grid, Grid::OfCurrentDevice());
   CUZK_ASSIGN_OR_RETURN(size_t sort_bytes, SortScratchBytes(plan));
-  MsmScratch<D> s = LayOut<D>(plan, grid, sort_bytes, arena);
+  MsmScratch<D> s = LayOut<D>(plan, sort_bytes, arena);
   if (arena.overrun())
     return absl::ResourceExhaustedError("the scratch of a multi-exponentiation is smaller than its plan");
   const auto* device_points = reinterpret_cast<const Affine<D>*>(points);

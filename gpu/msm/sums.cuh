@@ -2,6 +2,7 @@
 // Where the sums of items lie, and how the later kernels read them.
 
 #include "gpu/field/inverse.cuh"
+#include "gpu/field/lazy.cuh"
 #include "gpu/msm/points.cuh"
 
 namespace cuzk::gpu {
@@ -22,29 +23,45 @@ struct XyzzSums {
   CUZK_DEVICE void Put(uint32_t place, const Xyzz<F>& value) const { Store(sums + place, value); }
 };
 
-/// Affine sums in planes of 16 bytes: consecutive threads with consecutive places read consecutive addresses.
+/// Affine sums, negated and as lazy.cuh leaves them, with a prefix product each, in planes of 16 bytes over tiles of
+/// 128 sums: consecutive threads with consecutive places read consecutive addresses, and the planes of one sum are at
+/// fixed distances.
 template <class F>
 struct AffineSums {
   static constexpr int kPlanes = sizeof(F) / 16;  // of one coordinate
-  uint4* planes;
-  uint64_t capacity;
+  enum Coordinate { kMinusX, kMinusY, kPrefix, kCoordinates };
+  static constexpr uint32_t kTile = 128;
+  static constexpr uint32_t kTileWords = kCoordinates * kPlanes * kTile;
+  uint4* words;
 
-  CUZK_DEVICE F LoadCoordinate(int coordinate, uint32_t place) const {
+  static uint64_t Words(uint64_t sums) { return (sums + kTile - 1) / kTile * kTileWords; }
+  CUZK_DEVICE uint4* At(uint32_t place) const {
+    return words + static_cast<uint64_t>(place / kTile) * kTileWords + place % kTile;
+  }
+  static constexpr CUZK_DEVICE uint32_t Offset(int coordinate, int plane) {
+    return static_cast<uint32_t>(coordinate * kPlanes + plane) * kTile;
+  }
+  static CUZK_DEVICE F LoadCoordinate(const uint4* at, int coordinate) {
     F r;
-    uint4* words = reinterpret_cast<uint4*>(&r);
+    uint4* to = reinterpret_cast<uint4*>(&r);
 #pragma unroll
-    for (int i = 0; i < kPlanes; ++i) words[i] = planes[(coordinate * kPlanes + i) * capacity + place];
+    for (int i = 0; i < kPlanes; ++i) to[i] = at[Offset(coordinate, i)];
     return r;
   }
-  CUZK_DEVICE void StoreCoordinate(int coordinate, uint32_t place, const F& value) const {
-    const uint4* words = reinterpret_cast<const uint4*>(&value);
+  static CUZK_DEVICE void StoreCoordinate(uint4* at, int coordinate, const F& value) {
+    const uint4* from = reinterpret_cast<const uint4*>(&value);
 #pragma unroll
-    for (int i = 0; i < kPlanes; ++i) planes[(coordinate * kPlanes + i) * capacity + place] = words[i];
+    for (int i = 0; i < kPlanes; ++i) at[Offset(coordinate, i)] = from[i];
   }
-  CUZK_DEVICE Affine<F> LoadPoint(uint32_t place) const { return {LoadCoordinate(0, place), LoadCoordinate(1, place)}; }
+  /// Reduced.
+  CUZK_DEVICE Affine<F> LoadPoint(uint32_t place) const {
+    const uint4* at = At(place);
+    return AdditionSteps<F>::Canonical(LoadCoordinate(at, kMinusX), LoadCoordinate(at, kMinusY));
+  }
   CUZK_DEVICE void StorePoint(uint32_t place, const Affine<F>& p) const {
-    StoreCoordinate(0, place, p.x);
-    StoreCoordinate(1, place, p.y);
+    uint4* at = At(place);
+    StoreCoordinate(at, kMinusX, -p.x);
+    StoreCoordinate(at, kMinusY, -p.y);
   }
   CUZK_DEVICE void AddInto(Xyzz<F>& sum, uint32_t place) const { AddInPlace(sum, LoadPoint(place)); }
   CUZK_DEVICE void Put(uint32_t place, const Xyzz<F>& value) const {

@@ -20,7 +20,7 @@
 // Decimation in time (reversed to natural): it multiplies its inputs, and the steps run the other way.
 
 #include "core/algebra/fr.h"
-#include "gpu/field/device_field.cuh"
+#include "gpu/field/factor.cuh"
 
 namespace cuzk::gpu::ntt {
 
@@ -34,13 +34,13 @@ inline constexpr int kShiftLog2 = 14;
 /// Everything that a pass needs beside its radix; passed by value.
 struct PassParams {
   FrD* values;
-  const FrD* coarse;  // w^(i << fine_log2)
-  const FrD* fine;    // w^i
-  const FrD* radix;   // powers of the root of order 512
-  const FrD* shift;   // two tables of powers, or null
+  const FrFactor* coarse;  // w^(i << fine_log2)
+  const FrFactor* fine;    // w^i
+  const FrFactor* radix;   // powers of the root of order 512
+  const FrFactor* shift;   // two tables of powers, or null
   const FrD* multiply;
   const FrD* subtract;
-  FrD scale;
+  FrFactor scale;
   int log2_size;
   int sub_log2;    // s
   int radix_log2;  // R
@@ -51,61 +51,63 @@ struct PassParams {
 
 CUZK_DEVICE uint32_t Reverse(uint32_t x, int bits) { return bits == 0 ? 0 : __brev(x) >> (32 - bits); }
 
-/// w^e, w of order 2^log2_size, e below 2^log2_size.
-CUZK_DEVICE FrD Root(const PassParams& p, uint32_t e) {
+CUZK_DEVICE FrFactor LoadFactor(const FrFactor* from) { return {LoadConst(&from->value), LoadConst(&from->quotient)}; }
+/// Elements are below 2r everywhere inside a transform.
+CUZK_DEVICE FrD Times(const FrD& x, const FrFactor* w) { return TimesFactor(x, LoadFactor(w)); }
+
+/// x w^e, w of order 2^log2_size, e below 2^log2_size.
+CUZK_DEVICE FrD TimesRoot(const PassParams& p, FrD x, uint32_t e) {
   uint32_t n = 1u << p.log2_size;
   if (p.inverse) e = (n - e) & (n - 1);
   int fine_log2 = p.log2_size > kCoarseLog2 ? p.log2_size - kCoarseLog2 : 0;
-  FrD r = LoadConst(p.coarse + (e >> fine_log2));
   uint32_t low = e & ((1u << fine_log2) - 1);
-  if (fine_log2 > 0 && low != 0) r = r * LoadConst(p.fine + low);
-  return r;
+  x = Times(x, p.coarse + (e >> fine_log2));
+  if (low != 0) x = Times(x, p.fine + low);
+  return x;
 }
 
-/// 7^j or its inverse.
-CUZK_DEVICE FrD ShiftPower(const PassParams& p, uint32_t j) {
-  FrD r = LoadConst(p.shift + (j & ((1u << kShiftLog2) - 1)));
+/// x 7^j, or divided by it.
+CUZK_DEVICE FrD TimesShift(const PassParams& p, FrD x, uint32_t j) {
+  x = Times(x, p.shift + (j & ((1u << kShiftLog2) - 1)));
   uint32_t high = j >> kShiftLog2;
-  if (high != 0) r = r * LoadConst(p.shift + (1u << kShiftLog2) + high);
-  return r;
+  if (high != 0) x = Times(x, p.shift + (1u << kShiftLog2) + high);
+  return x;
 }
 
-/// The Epilogue at position `at` of the array.
+/// The Epilogue at position `at` of the array; the result is below r.
 CUZK_DEVICE FrD Finish(const PassParams& p, FrD x, uint32_t at) {
-  if (p.scaled) x = x * p.scale;
-  if (p.shift != nullptr) x = x * ShiftPower(p, Reverse(at, p.log2_size));
-  if (p.multiply != nullptr) x = x * Load(p.multiply + at);
+  if (p.scaled) x = TimesFactor(x, p.scale);
+  if (p.shift != nullptr) x = TimesShift(p, x, Reverse(at, p.log2_size));
+  if (p.multiply != nullptr) x = FrD::ProductLazy(x, Load(p.multiply + at));
+  x = x.Reduced();
   if (p.subtract != nullptr) x = x - Load(p.subtract + at);
   return x;
 }
 
-/// Inside a pass elements are below 2r: a product needs no last subtraction. (a + b, a - b), both below 2r again.
+/// (a + b, a - b), below 2r again.
 CUZK_DEVICE void Butterfly(FrD& a, FrD& b) {
-  uint32_t two_r[8], negated[8];
+  uint32_t two_r[8], sum[8], less[8], difference[8], more[8];
   detail::Words32<algebra::FrParams>::Modulus(two_r);
 #pragma unroll
   for (int i = 7; i > 0; --i) two_r[i] = two_r[i] << 1 | two_r[i - 1] >> 31;
   two_r[0] <<= 1;
-  Sub(two_r, b.w, negated);
-  FrD difference, sum;
-  uint32_t borrow = Sub(a.w, b.w, difference.w);
-  AddIf(borrow, difference.w, two_r);
-  borrow = Sub(a.w, negated, sum.w);
-  AddIf(borrow, sum.w, two_r);
-  a = sum;
-  b = difference;
+  uint32_t borrow = Sub(a.w, b.w, difference);
+  Add(difference, two_r, more);
+  uint32_t carry = AddWithCarry(a.w, b.w, sum);
+  uint32_t below = SubWithBorrow(sum, carry, two_r, less);
+  Choose(borrow, more, difference, b.w);
+  Choose(below, sum, less, a.w);
 }
-CUZK_DEVICE FrD Times(const FrD& x, const FrD& w) { return FrD::ProductLazy(x, w); }
 
 /// Two transforms of 4 elements in registers, natural order in, reversed out; of one of 8 if `eight`.
-CUZK_DEVICE void StepDif(FrD (&x)[8], bool eight, const FrD* radix, int inverse) {
-  FrD w2 = LoadConst(radix + (inverse ? 384 : 128));
+CUZK_DEVICE void StepDif(FrD (&x)[8], bool eight, const FrFactor* radix, int inverse) {
+  const FrFactor* w2 = radix + (inverse ? 384 : 128);
   if (eight) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) Butterfly(x[i], x[i + 4]);
-    x[5] = Times(x[5], LoadConst(radix + (inverse ? 448 : 64)));
+    x[5] = Times(x[5], radix + (inverse ? 448 : 64));
     x[6] = Times(x[6], w2);
-    x[7] = Times(x[7], LoadConst(radix + (inverse ? 320 : 192)));
+    x[7] = Times(x[7], radix + (inverse ? 320 : 192));
   }
 #pragma unroll
   for (int h = 0; h < 8; h += 4) {
@@ -118,8 +120,8 @@ CUZK_DEVICE void StepDif(FrD (&x)[8], bool eight, const FrD* radix, int inverse)
 }
 
 /// The mirror image: reversed order in, natural out.
-CUZK_DEVICE void StepDit(FrD (&x)[8], bool eight, const FrD* radix, int inverse) {
-  FrD w2 = LoadConst(radix + (inverse ? 384 : 128));
+CUZK_DEVICE void StepDit(FrD (&x)[8], bool eight, const FrFactor* radix, int inverse) {
+  const FrFactor* w2 = radix + (inverse ? 384 : 128);
 #pragma unroll
   for (int h = 0; h < 8; h += 4) {
     Butterfly(x[h], x[h + 1]);
@@ -129,9 +131,9 @@ CUZK_DEVICE void StepDit(FrD (&x)[8], bool eight, const FrD* radix, int inverse)
     Butterfly(x[h + 1], x[h + 3]);
   }
   if (eight) {
-    x[5] = Times(x[5], LoadConst(radix + (inverse ? 448 : 64)));
+    x[5] = Times(x[5], radix + (inverse ? 448 : 64));
     x[6] = Times(x[6], w2);
-    x[7] = Times(x[7], LoadConst(radix + (inverse ? 320 : 192)));
+    x[7] = Times(x[7], radix + (inverse ? 320 : 192));
 #pragma unroll
     for (int i = 0; i < 4; ++i) Butterfly(x[i], x[i + 4]);
   }
@@ -187,7 +189,7 @@ CUZK_DEVICE void StepTwiddles(const PassParams& p, Step step, FrD (&x)[8]) {
     Place place(p.radix_log2, step, slot);
     uint32_t e = (place.low * (__brev(place.t) >> (32 - step.l))) << (9 - step.m);
     if (p.inverse) e = (512 - e) & 511;
-    x[slot] = Times(x[slot], LoadConst(p.radix + e));
+    x[slot] = Times(x[slot], p.radix + e);
   }
 }
 
@@ -213,9 +215,9 @@ CUZK_DEVICE void EdgeElement(const PassParams& p, int i, uint32_t& row, uint32_t
 }
 
 /// The factor between this pass and its neighbour towards the outer levels.
-CUZK_DEVICE FrD PassTwiddle(const PassParams& p, const Edge& edge) {
+CUZK_DEVICE FrD TimesPassTwiddle(const PassParams& p, const FrD& x, const Edge& edge) {
   uint32_t j = Reverse(edge.row, p.radix_log2);
-  return Root(p, (edge.column * j) << (p.log2_size - p.sub_log2));
+  return TimesRoot(p, x, (edge.column * j) << (p.log2_size - p.sub_log2));
 }
 
 template <bool kReversedInput>
@@ -244,7 +246,7 @@ __global__ void __launch_bounds__(kThreads, 2) Pass(const PassParams p) {
         EdgeElement(p, i, row, column);
         Edge edge = EdgeAt(p, row, column);
         uint32_t at = SharedAt(r, row, column);
-        ToShared(shared, at, Times(FromShared(shared, at), PassTwiddle(p, edge)));
+        ToShared(shared, at, TimesPassTwiddle(p, FromShared(shared, at), edge));
       }
     }
     __syncthreads();
@@ -285,8 +287,8 @@ __global__ void __launch_bounds__(kThreads, 2) Pass(const PassParams p) {
     EdgeElement(p, i, row, column);
     Edge edge = EdgeAt(p, row, column);
     FrD y = FromShared(shared, SharedAt(r, row, column));
-    if (!kReversedInput && twiddles) y = Times(y, PassTwiddle(p, edge));
-    if (p.last) y = Finish(p, y.Reduced(), edge.address);
+    if (!kReversedInput && twiddles) y = TimesPassTwiddle(p, y, edge);
+    if (p.last) y = Finish(p, y, edge.address);
     Store(p.values + edge.address, y);
   }
 }

@@ -26,13 +26,13 @@ __global__ void __launch_bounds__(1024) SmallTransform(PassParams p, bool from_r
     for (uint32_t i = threadIdx.x; i < n / 2; i += blockDim.x) {
       uint32_t low = i & ((1u << half_log2) - 1);
       uint32_t at = ((i >> half_log2) << (half_log2 + 1)) + low;
-      FrD w = ntt::Root(p, low << (p.log2_size - 1 - half_log2));
+      uint32_t exponent = low << (p.log2_size - 1 - half_log2);
       FrD a = Load(x + at), b = Load(x + at + (1u << half_log2));
-      if (from_reversed) b = b * w;
-      FrD sum = a + b, difference = a - b;
-      if (!from_reversed) difference = difference * w;
-      Store(x + at, sum);
-      Store(x + at + (1u << half_log2), difference);
+      if (from_reversed) b = ntt::TimesRoot(p, b, exponent);
+      ntt::Butterfly(a, b);
+      if (!from_reversed) b = ntt::TimesRoot(p, b, exponent);
+      Store(x + at, a);
+      Store(x + at + (1u << half_log2), b);
     }
   }
   __syncthreads();
@@ -40,14 +40,16 @@ __global__ void __launch_bounds__(1024) SmallTransform(PassParams p, bool from_r
 }
 
 /// out[i] = base^(i << shift_log2), given squares[k] = base^(2^k).
-__global__ void Powers(FrD* out, uint32_t count, int shift_log2, const FrD* squares) {
+__global__ void Powers(FrFactor* out, uint32_t count, int shift_log2, const FrD* squares) {
   uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
   FrD r = FrD::One();
   for (int k = 0; i >> k != 0; ++k) {
     if (i >> k & 1) r = r * Load(squares + k + shift_log2);
   }
-  Store(out + i, r);
+  FrFactor factor = MakeFactor(r);
+  Store(&out[i].value, factor.value);
+  Store(&out[i].quotient, factor.quotient);
 }
 
 __global__ void ReverseKernel(const FrD* in, FrD* out, int log2_size) {
@@ -60,17 +62,19 @@ __global__ void ShiftKernel(PassParams p, bool reversed) {
   uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= 1u << p.log2_size) return;
   uint32_t j = reversed ? ntt::Reverse(i, p.log2_size) : i;
-  Store(p.values + i, Load(p.values + i) * ntt::ShiftPower(p, j));
+  Store(p.values + i, ntt::TimesShift(p, Load(p.values + i), j).Reduced());
 }
 
 constexpr int kSquares = 32;
+constexpr size_t kFactorElements = sizeof(FrFactor) / sizeof(Fr);
 
-/// Fills `out` with powers of `base`.
+/// Fills `out`, two elements a factor, with powers of `base`.
 Status FillPowers(Fr base, std::span<Fr> out, int shift_log2, FrD* squares, StreamView stream) {
   std::vector<Fr> host = ntt::RepeatedSquares(base, kSquares);
   CUZK_CUDA(cudaMemcpyAsync(squares, host.data(), kSquares * sizeof(Fr), cudaMemcpyHostToDevice, stream.get()));
-  uint32_t count = static_cast<uint32_t>(out.size());
-  Powers<<<(count + 255) / 256, 256, 0, stream.get()>>>(reinterpret_cast<FrD*>(out.data()), count, shift_log2, squares);
+  uint32_t count = static_cast<uint32_t>(out.size() / kFactorElements);
+  Powers<<<(count + 255) / 256, 256, 0, stream.get()>>>(reinterpret_cast<FrFactor*>(out.data()), count, shift_log2,
+                                                        squares);
   CUZK_CUDA_LAUNCHED("Powers");
   return stream.Synchronize();
 }
@@ -91,9 +95,9 @@ uint32_t ShiftCount(unsigned log2_size) {
 }  // namespace
 
 uint64_t DomainTables::Bytes(unsigned log2_size) {
-  uint64_t elements = (uint64_t{1} << CoarseLog2(log2_size)) + (uint64_t{1} << (log2_size - CoarseLog2(log2_size))) +
-                      512 + 2 * uint64_t{ShiftCount(log2_size)} + kSquares;
-  return elements * sizeof(Fr);
+  uint64_t factors = (uint64_t{1} << CoarseLog2(log2_size)) + (uint64_t{1} << (log2_size - CoarseLog2(log2_size))) +
+                     512 + 2 * uint64_t{ShiftCount(log2_size)};
+  return factors * sizeof(FrFactor) + kSquares * sizeof(Fr);
 }
 
 StatusOr<DomainTables> DomainTables::Make(unsigned log2_size, DeviceMemory& memory, StreamView stream) {
@@ -105,18 +109,18 @@ StatusOr<DomainTables> DomainTables::Make(unsigned log2_size, DeviceMemory& memo
   t.log2_size_ = log2_size;
   int coarse = CoarseLog2(log2_size), fine = static_cast<int>(log2_size) - coarse;
   CUZK_ASSIGN_OR_RETURN(auto squares, Buffer<FrD>::Allocate(memory, kSquares));
-  CUZK_ASSIGN_OR_RETURN(t.coarse_, Buffer<Fr>::Allocate(memory, size_t{1} << coarse));
-  CUZK_ASSIGN_OR_RETURN(t.fine_, Buffer<Fr>::Allocate(memory, size_t{1} << fine));
-  CUZK_ASSIGN_OR_RETURN(t.radix_, Buffer<Fr>::Allocate(memory, 512));
+  CUZK_ASSIGN_OR_RETURN(t.coarse_, Buffer<Fr>::Allocate(memory, kFactorElements << coarse));
+  CUZK_ASSIGN_OR_RETURN(t.fine_, Buffer<Fr>::Allocate(memory, kFactorElements << fine));
+  CUZK_ASSIGN_OR_RETURN(t.radix_, Buffer<Fr>::Allocate(memory, kFactorElements * 512));
   Fr root = algebra::FrRootOfUnity(log2_size);
   CUZK_RETURN_IF_ERROR(FillPowers(root, t.coarse_.span(), fine, squares.data(), stream));
   CUZK_RETURN_IF_ERROR(FillPowers(root, t.fine_.span(), 0, squares.data(), stream));
   CUZK_RETURN_IF_ERROR(FillPowers(algebra::FrRootOfUnity(9), t.radix_.span(), 0, squares.data(), stream));
   for (int i = 0; i < 2; ++i) {
     Fr base = ntt::CosetShift(i == 1);
-    CUZK_ASSIGN_OR_RETURN(t.shift_[i], Buffer<Fr>::Allocate(memory, ShiftCount(log2_size)));
-    auto low = t.shift_[i].span().first(1u << ntt::kShiftLog2),
-         high = t.shift_[i].span().subspan(1u << ntt::kShiftLog2);
+    CUZK_ASSIGN_OR_RETURN(t.shift_[i], Buffer<Fr>::Allocate(memory, kFactorElements * ShiftCount(log2_size)));
+    constexpr size_t kLow = kFactorElements << ntt::kShiftLog2;
+    auto low = t.shift_[i].span().first(kLow), high = t.shift_[i].span().subspan(kLow);
     CUZK_RETURN_IF_ERROR(FillPowers(base, low, 0, squares.data(), stream));
     CUZK_RETURN_IF_ERROR(FillPowers(base, high, ntt::kShiftLog2, squares.data(), stream));
   }
@@ -125,15 +129,16 @@ StatusOr<DomainTables> DomainTables::Make(unsigned log2_size, DeviceMemory& memo
 
 Status DomainTables::Run(Fr* values, bool from_reversed, bool inverse, const Epilogue& end, StreamView stream) const {
   auto device = [](const Fr* p) { return reinterpret_cast<const FrD*>(p); };
+  auto factors = [](const Buffer<Fr>& b) { return reinterpret_cast<const FrFactor*>(b.data()); };
   PassParams p{};
   p.values = reinterpret_cast<FrD*>(values);
-  p.coarse = device(coarse_.data());
-  p.fine = device(fine_.data());
-  p.radix = device(radix_.data());
-  if (end.shift_powers != 0) p.shift = device(shift_[end.shift_powers > 0 ? 0 : 1].data());
+  p.coarse = factors(coarse_);
+  p.fine = factors(fine_);
+  p.radix = factors(radix_);
+  if (end.shift_powers != 0) p.shift = factors(shift_[end.shift_powers > 0 ? 0 : 1]);
   p.multiply = device(end.multiply);
   p.subtract = device(end.subtract);
-  p.scale = FrD(end.scale);
+  p.scale = MakeFactor(FrD(end.scale));
   p.scaled = end.scaled;
   p.log2_size = static_cast<int>(log2_size_);
   p.inverse = inverse;
@@ -177,7 +182,7 @@ Status DomainTables::FromReversed(Fr* values, bool inverse, const Epilogue& end,
 Status DomainTables::Shift(Fr* values, bool reversed, bool inverse, StreamView stream) const {
   PassParams p{};
   p.values = reinterpret_cast<FrD*>(values);
-  p.shift = reinterpret_cast<const FrD*>(shift_[inverse ? 1 : 0].data());
+  p.shift = reinterpret_cast<const FrFactor*>(shift_[inverse ? 1 : 0].data());
   p.log2_size = static_cast<int>(log2_size_);
   ShiftKernel<<<static_cast<uint32_t>((size() + 255) / 256), 256, 0, stream.get()>>>(p, reversed);
   CUZK_CUDA_LAUNCHED("ShiftKernel");

@@ -4,7 +4,7 @@
 //
 // 2^k elements take one pass over memory for k <= 11 (one block), two for k <= 18, three for k <= 27, four for 2^28. A
 // pass does 6 to 9 levels in registers and shared memory (passes.cuh). Twiddle factors between passes come from one
-// table of 2^18 roots (8 MB, stays in the second-level cache) and, above 2^18, one more table of up to 2^10 entries.
+// table of 2^18 roots (16 MB, stays in the second-level cache) and, above 2^18, one more table of up to 2^10 entries.
 
 #include <cstdint>
 
@@ -57,6 +57,7 @@ class DomainTables {
   Status Run(algebra::Fr* values, bool from_reversed, bool inverse, const Epilogue& end, StreamView stream) const;
 
   unsigned log2_size_ = 0;
+  // Of factors (gpu/field/factor.cuh), two elements each.
   Buffer<algebra::Fr> coarse_;    // w^(i 2^fine_bits), i < 2^min(k, 18)
   Buffer<algebra::Fr> fine_;      // w^i, i < 2^fine_bits
   Buffer<algebra::Fr> radix_;     // powers of the root of order 512
