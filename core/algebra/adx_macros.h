@@ -78,7 +78,24 @@ asm(R"(
   mov eax, 0
   adcx \t6, rax
 .endm
-.macro cuzk_row6 word, t0, t1, t2, t3, t4, t5, t6
+# r9 .. r15 = a times the first limb of b.
+.macro cuzk_first_row6
+  mov rdx, [rbx]
+  mulx r10, r9, [rsi]
+  mulx r11, rax, [rsi+8]
+  add r10, rax
+  mulx r12, rax, [rsi+16]
+  adc r11, rax
+  mulx r13, rax, [rsi+24]
+  adc r12, rax
+  mulx r14, rax, [rsi+32]
+  adc r13, rax
+  mulx r15, rax, [rsi+40]
+  adc r14, rax
+  adc r15, 0
+.endm
+# t0 .. t6 += a times the limb at \word; t6 is zero before.
+.macro cuzk_add_row6 word, t0, t1, t2, t3, t4, t5, t6
   mov rdx, [\word]
   xor eax, eax
   cuzk_product rsi, \t0, \t1
@@ -89,6 +106,9 @@ asm(R"(
   cuzk_product rsi+40, \t5, \t6
   mov eax, 0
   adox \t6, rax
+.endm
+.macro cuzk_row6 word, t0, t1, t2, t3, t4, t5, t6
+  cuzk_add_row6 \word, \t0, \t1, \t2, \t3, \t4, \t5, \t6
   cuzk_reduce6 \t0, \t1, \t2, \t3, \t4, \t5, \t6
 .endm
 

@@ -25,8 +25,6 @@ struct PointAddition {
 };
 
 /// Additions of one thread, with the scratch that they need. Every case is right: infinity, equal and opposite points.
-/// An adder may keep coordinates in another representative of the field than memory form, of the same size and with the
-/// same zero (the vector lanes have another power of two in their Montgomery form); Import and Export translate.
 template <class F>
 class BatchAdder {
  public:
@@ -34,17 +32,6 @@ class BatchAdder {
   static constexpr size_t kBatch = 1024;
 
   virtual ~BatchAdder() = default;
-
-  /// Whether points need no translation.
-  virtual bool UsesMemoryForm() const { return true; }
-  /// Memory form to the adder's; in place or to another array of the same length.
-  virtual void Import(std::span<const AffinePoint<F>> points, std::span<AffinePoint<F>> out) const {
-    std::copy(points.begin(), points.end(), out.begin());
-  }
-  /// The adder's form to memory form.
-  virtual void Export(std::span<const AffinePoint<F>> points, std::span<AffinePoint<F>> out) const {
-    std::copy(points.begin(), points.end(), out.begin());
-  }
 
   /// Any number of additions; none may read what another one of the span writes.
   virtual void Run(std::span<const PointAddition<F>> additions) = 0;

@@ -44,7 +44,6 @@ void FixedBase<F>::MakeTable(const AffinePoint<F>& base, ThreadPool& pool) {
     auto adder = MakeBatchAdder<F>(arithmetic_);
     const size_t entries = shape_.Buckets();
     for (size_t w = begin; w < end; ++w) table_[w * entries] = first[w];
-    for (size_t w = begin; w < end; ++w) adder->Import({&table_[w * entries], 1}, {&table_[w * entries], 1});
     std::vector<PointAddition<F>> additions;
     for (size_t known = 1; known < entries; known *= 2) {  // entry j is (j + 1) times the window's power
       additions.clear();
@@ -81,7 +80,6 @@ void FixedBase<F>::MultiplyPiece(std::span<const Fr> scalars, std::span<AffinePo
       }
       adder->Run(additions);
     }
-    adder->Export(part, part);
   }
 }
 

@@ -35,7 +35,7 @@ class FixedBase {
 
   Arithmetic arithmetic_;
   WindowShape shape_;
-  std::vector<AffinePoint<F>> table_;  // in the form of the arithmetic's adder
+  std::vector<AffinePoint<F>> table_;
 };
 
 extern template class FixedBase<Fp>;

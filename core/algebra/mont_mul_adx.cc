@@ -20,19 +20,7 @@ asm(R"(
 cuzk_mont_mul_6:
   .cfi_startproc
   cuzk_save
-  mov rdx, [rbx]
-  mulx r10, r9, [rsi]
-  mulx r11, rax, [rsi+8]
-  add r10, rax
-  mulx r12, rax, [rsi+16]
-  adc r11, rax
-  mulx r13, rax, [rsi+24]
-  adc r12, rax
-  mulx r14, rax, [rsi+32]
-  adc r13, rax
-  mulx r15, rax, [rsi+40]
-  adc r14, rax
-  adc r15, 0
+  cuzk_first_row6
   cuzk_reduce6 r9, r10, r11, r12, r13, r14, r15
   cuzk_row6 rbx+8, r10, r11, r12, r13, r14, r15, r9
   cuzk_row6 rbx+16, r11, r12, r13, r14, r15, r9, r10

@@ -16,33 +16,13 @@ asm(R"(
 
 # The 12 limbs of a times b, rsi and rbx, at \to; r9 .. r15 are the window of the accumulator.
 .macro cuzk_wide_row6 word, to, t0, t1, t2, t3, t4, t5, t6
-  mov rdx, [\word]
   xor \t6, \t6
-  cuzk_product rsi, \t0, \t1
+  cuzk_add_row6 \word, \t0, \t1, \t2, \t3, \t4, \t5, \t6
   mov [\to], \t0
-  cuzk_product rsi+8, \t1, \t2
-  cuzk_product rsi+16, \t2, \t3
-  cuzk_product rsi+24, \t3, \t4
-  cuzk_product rsi+32, \t4, \t5
-  cuzk_product rsi+40, \t5, \t6
-  mov eax, 0
-  adox \t6, rax
 .endm
 .macro cuzk_wide6 to
-  mov rdx, [rbx]
-  mulx r10, rax, [rsi]
-  mov [\to], rax
-  mulx r11, rax, [rsi+8]
-  add r10, rax
-  mulx r12, rax, [rsi+16]
-  adc r11, rax
-  mulx r13, rax, [rsi+24]
-  adc r12, rax
-  mulx r14, rax, [rsi+32]
-  adc r13, rax
-  mulx r15, rax, [rsi+40]
-  adc r14, rax
-  adc r15, 0
+  cuzk_first_row6
+  mov [\to], r9
   cuzk_wide_row6 rbx+8, \to+8, r10, r11, r12, r13, r14, r15, r9
   cuzk_wide_row6 rbx+16, \to+16, r11, r12, r13, r14, r15, r9, r10
   cuzk_wide_row6 rbx+24, \to+24, r12, r13, r14, r15, r9, r10, r11

@@ -1,8 +1,12 @@
 #include "core/algebra/msm.h"
 
+#include <array>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "core/algebra/msm_buckets.h"
+#include "core/algebra/msm_meter.h"
 #include "core/algebra/msm_plan.h"
 #include "core/algebra/naf.h"
 #include "core/algebra/points_ifma.h"
@@ -17,10 +21,19 @@ constexpr size_t kEnough = 512;
 /// Up to this many terms doubling and adding is cheaper than buckets.
 constexpr size_t kFew = 48;
 
-/// Terms of one class: which bases, and their scalars.
+/// The classes of scalars, in the order in which their terms are listed.
+enum Class : uint8_t { kOnes, kFewBits, kManyBits, kZeros };
+
+Class ClassOf(const SignedScalar& scalar) {
+  const unsigned bits = scalar.BitLength();
+  if (bits == 0) return kZeros;
+  if (bits == 1 && !scalar.negative) return kOnes;
+  return bits <= kShortBits ? kFewBits : kManyBits;
+}
+
+/// Terms of one class, by position: which bases, and which of the piece's scalars.
 struct TermList {
-  std::vector<uint32_t> indices;
-  std::vector<SignedScalar> scalars;
+  std::span<const uint32_t> indices, positions;
 };
 
 /// One MSM call over points of F.
@@ -28,96 +41,119 @@ template <class F>
 class MsmCall {
  public:
   using Point = JacobianPoint<F>;
-  MsmCall(std::span<const AffinePoint<F>> bases, ThreadPool& pool, Arithmetic arithmetic)
-      : bases_(bases), pool_(pool), arithmetic_(arithmetic) {}
+  using Pass = BucketPass<F>;
+  MsmCall(std::span<const AffinePoint<F>> bases, const MsmOptions& options, uint64_t units)
+      : bases_(bases),
+        options_(options),
+        pool_(*options.pool),
+        allocator_(options.scratch ? *options.scratch : system_memory_),
+        meter_(units, options.progress, options.stop) {}
 
   /// Sum of bases at the indices.
-  Point Ones(std::span<const uint32_t> indices) {
+  StatusOr<Point> Ones(std::span<const uint32_t> indices) {
     Point sum = Point::Infinity();
+    if (indices.empty()) return sum;
+    CUZK_RETURN_IF_ERROR(ProvidePasses({0, 0, std::min(indices.size(), Pass::kChunk)}, indices.size()));
     std::mutex mutex;
-    pool_.ParallelFor(indices.size(), BucketPass<F>::kChunk, [&](size_t begin, size_t end) {
-      Point part = OnesOfPiece(indices.subspan(begin, end - begin));
+    pool_.ParallelFor(indices.size(), Pass::kChunk, [&](size_t begin, size_t end) {
+      if (meter_.stopped()) return;
+      Pass* pass = TakePass();
+      Point part = pass->SumOf(bases_.data(), indices.subspan(begin, end - begin),
+                               [&](size_t added) { return meter_.Add(added * MsmMeter::kOne); });
+      GiveBack(pass);
       std::lock_guard lock(mutex);
       sum += part;
     });
+    CUZK_RETURN_IF_ERROR(CheckStop());
     return sum;
   }
 
-  /// scalars[j] times base number indices[j], or number first + j without indices.
-  Point Slab(std::span<const Fr> scalars, const uint32_t* indices, uint32_t first) {
-    std::vector<SignedScalar> all(scalars.size());
+  /// scalars[j] times base number indices[j], or number first + j without indices. At most kMsmSlab of them.
+  StatusOr<Point> Slab(std::span<const Fr> scalars, const uint32_t* indices, uint32_t first) {
+    CUZK_RETURN_IF_ERROR(ProvideLists(scalars.size()));
+    const auto classes = classes_.span().first(scalars.size());
     pool_.ParallelFor(scalars.size(), 1024, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) all[i] = SignedScalar::From(scalars[i]);
+      for (size_t i = begin; i < end; ++i) classes[i] = ClassOf(SignedScalar::From(scalars[i]));
     });
-    std::vector<uint32_t> ones;
-    TermList few_bits, many_bits;
-    for (size_t i = 0; i < all.size(); ++i) {
-      const uint32_t index = indices == nullptr ? first + static_cast<uint32_t>(i) : indices[i];
-      const unsigned bits = all[i].BitLength();
-      if (bits == 0) continue;
-      if (bits == 1 && !all[i].negative) {
-        ones.push_back(index);
-        continue;
-      }
-      TermList& list = bits <= kShortBits ? few_bits : many_bits;
-      list.indices.push_back(index);
-      list.scalars.push_back(all[i]);
+    std::array<size_t, 4> counts{}, next{};
+    for (uint8_t c : classes) ++counts[c];
+    // One list where two are not worth their buckets: the few bits simply go before the many.
+    const bool merge = counts[kManyBits] > 0 && (counts[kFewBits] < kEnough || counts[kManyBits] < kEnough);
+    next[kFewBits] = counts[kOnes];
+    next[kManyBits] = counts[kOnes] + counts[kFewBits];
+    for (size_t i = 0; i < classes.size(); ++i) {
+      if (classes[i] == kZeros) continue;
+      const size_t at = next[classes[i]]++;
+      positions_[at] = static_cast<uint32_t>(i);
+      indices_[at] = indices == nullptr ? first + static_cast<uint32_t>(i) : indices[i];
     }
-    if (few_bits.indices.size() < kEnough || many_bits.indices.size() < kEnough) Merge(few_bits, many_bits);
-    Point sum = Ones(ones);
-    sum += Terms(few_bits, kShortBits);
-    sum += Terms(many_bits, SignedScalar::kBits);
+    auto list = [&](size_t begin, size_t count) {
+      return TermList{indices_.span().subspan(begin, count), positions_.span().subspan(begin, count)};
+    };
+    CUZK_ASSIGN_OR_RETURN(Point sum, Ones(list(0, counts[kOnes]).indices));
+    const size_t few = merge ? 0 : counts[kFewBits];
+    CUZK_ASSIGN_OR_RETURN(Point part, Terms(list(counts[kOnes], few), scalars, kShortBits));
+    sum += part;
+    const size_t many = counts[kFewBits] + counts[kManyBits] - few;
+    CUZK_ASSIGN_OR_RETURN(part, Terms(list(counts[kOnes] + few, many), scalars, SignedScalar::kBits));
+    sum += part;
     return sum;
   }
+
+  /// Work up to here is done.
+  void Reach(uint64_t units) { meter_.Reach(units); }
 
  private:
-  /// One list where two are not worth their buckets.
-  static void Merge(TermList& few_bits, TermList& many_bits) {
-    if (many_bits.indices.empty()) return;
-    many_bits.indices.insert(many_bits.indices.end(), few_bits.indices.begin(), few_bits.indices.end());
-    many_bits.scalars.insert(many_bits.scalars.end(), few_bits.scalars.begin(), few_bits.scalars.end());
-    few_bits = {};
+  /// Memory for the lists of a piece of so many terms.
+  Status ProvideLists(size_t terms) {
+    if (classes_.size() >= terms) return absl::OkStatus();
+    CUZK_ASSIGN_OR_RETURN(classes_, memory::Array<uint8_t>::Allocate(allocator_, terms, "terms of a sum"));
+    CUZK_ASSIGN_OR_RETURN(positions_, memory::Array<uint32_t>::Allocate(allocator_, terms, "terms of a sum"));
+    CUZK_ASSIGN_OR_RETURN(indices_, memory::Array<uint32_t>::Allocate(allocator_, terms, "terms of a sum"));
+    return absl::OkStatus();
   }
 
-  Point OnesOfPiece(std::span<const uint32_t> indices) {
-    constexpr size_t kChunk = BucketPass<F>::kChunk;
-    auto adder = MakeBatchAdder<F>(arithmetic_);
-    RunReducer<F> reducer(*adder, std::min(indices.size(), kChunk));
-    std::vector<SignedPoint<F>> items;
-    std::vector<AffinePoint<F>> imported;
-    Point sum = Point::Infinity();
-    for (size_t i = 0; i < indices.size(); i += kChunk) {
-      auto part = indices.subspan(i, std::min(kChunk, indices.size() - i));
-      items.clear();
-      if (adder->UsesMemoryForm()) {
-        for (uint32_t index : part) items.emplace_back(&bases_[index], false);
-      } else {
-        imported.clear();
-        for (uint32_t index : part) imported.push_back(bases_[index]);
-        adder->Import(imported, imported);
-        for (const auto& p : imported) items.emplace_back(&p, false);
+  /// A pass with this room for every thread that may run one of `tasks` tasks.
+  Status ProvidePasses(const typename Pass::Room& room, size_t tasks) {
+    idle_.clear();
+    passes_.resize(std::min(pool_.size(), tasks));
+    for (auto& pass : passes_) {
+      if (!pass || !pass->room().Holds(room)) {
+        pass.reset();
+        CUZK_ASSIGN_OR_RETURN(pass, Pass::Create(options_.arithmetic, room, allocator_));
       }
-      uint32_t length[1] = {static_cast<uint32_t>(items.size())};
-      reducer.Reduce(items, length);
-      AffinePoint<F> total = *items[0].point();
-      adder->Export({&total, 1}, {&total, 1});
-      sum += total;
+      idle_.push_back(pass.get());
     }
-    return sum;
+    return absl::OkStatus();
+  }
+  Pass* TakePass() {
+    std::lock_guard lock(mutex_);
+    Pass* pass = idle_.back();
+    idle_.pop_back();
+    return pass;
+  }
+  void GiveBack(Pass* pass) {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(pass);
   }
 
-  Point Terms(const TermList& list, unsigned magnitude_bits) {
+  Status CheckStop() const {
+    return meter_.stopped() ? absl::CancelledError("cancelled in the middle of a sum") : absl::OkStatus();
+  }
+
+  StatusOr<Point> Terms(const TermList& list, std::span<const Fr> scalars, unsigned magnitude_bits) {
     if (list.indices.empty()) return Point::Infinity();
-    return list.indices.size() <= kFew ? Few(list) : Buckets(list, magnitude_bits);
+    if (list.indices.size() <= kFew) return Few(list, scalars);
+    return Buckets(list, scalars, magnitude_bits);
   }
 
   /// Doubling and adding, the doublings shared by all terms.
-  Point Few(const TermList& list) {
+  Point Few(const TermList& list, std::span<const Fr> scalars) {
     std::vector<std::array<Point, 8>> odd;
     std::vector<std::vector<int8_t>> digits;
     size_t length = 0;
     for (size_t j = 0; j < list.indices.size(); ++j) {
-      const SignedScalar& k = list.scalars[j];
+      const SignedScalar k = SignedScalar::From(scalars[list.positions[j]]);
       AffinePoint<F> base = bases_[list.indices[j]];
       odd.push_back(OddMultiples(ToJacobian(k.negative ? -base : base)));
       digits.push_back(NafDigits(k.magnitude));
@@ -134,64 +170,43 @@ class MsmCall {
     return sum;
   }
 
-  Point Buckets(const TermList& list, unsigned magnitude_bits) {
+  StatusOr<Point> Buckets(const TermList& list, std::span<const Fr> scalars, unsigned magnitude_bits) {
     const size_t terms = list.indices.size();
     const MsmPlan plan = MsmPlan::For(terms, magnitude_bits, pool_.size(), sizeof(AffinePoint<F>));
-    std::vector<DigitScalar> digits(terms);
-    pool_.ParallelFor(terms, 1024, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) digits[i] = DigitScalar(list.scalars[i], plan.shape);
-    });
-    BucketTerms<F> bucket_terms{digits, bases_.data(), list.indices.data(), plan.shape};
-    std::vector<AffinePoint<F>> imported = Import(list.indices);
-    if (!imported.empty()) {
-      bucket_terms.points = imported.data();
-      bucket_terms.indices = nullptr;
+    if (digits_.size() < terms) {
+      CUZK_ASSIGN_OR_RETURN(digits_, memory::Array<DigitScalar>::Allocate(allocator_, terms, "digits of a sum"));
     }
-    return Combine(plan, RunTasks(plan, bucket_terms));
-  }
-
-  /// The listed bases in the adder's form, in order; nothing if memory form will do.
-  std::vector<AffinePoint<F>> Import(std::span<const uint32_t> indices) {
-    if (MakeBatchAdder<F>(arithmetic_)->UsesMemoryForm()) return {};
-    std::vector<AffinePoint<F>> out(indices.size());
-    pool_.ParallelFor(indices.size(), 1024, [&](size_t begin, size_t end) {
-      auto adder = MakeBatchAdder<F>(arithmetic_);
-      for (size_t i = begin; i < end; ++i) out[i] = bases_[indices[i]];
-      std::span<AffinePoint<F>> part(out.data() + begin, end - begin);
-      adder->Import(part, part);
+    CUZK_ASSIGN_OR_RETURN(auto sums, memory::Array<XyzzPoint<F>>::Allocate(
+                                         allocator_, size_t{plan.shape.windows} * plan.ranges, "windows of a sum"));
+    CUZK_RETURN_IF_ERROR(ProvidePasses(Pass::Room::For(plan.shape, plan.group, terms / plan.ranges + 1), plan.Tasks()));
+    const auto digits = digits_.span().first(terms);
+    pool_.ParallelFor(terms, 1024, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        digits[i] = DigitScalar(SignedScalar::From(scalars[list.positions[i]]), plan.shape);
+      }
     });
-    return out;
+    RunTasks(plan, BucketTerms<F>{digits, bases_.data(), list.indices.data(), plan.shape}, sums.span());
+    CUZK_RETURN_IF_ERROR(CheckStop());
+    return Combine(plan, sums.span());
   }
 
   /// The sums of all windows, range by range.
-  std::vector<XyzzPoint<F>> RunTasks(const MsmPlan& plan, const BucketTerms<F>& terms) {
+  void RunTasks(const MsmPlan& plan, const BucketTerms<F>& terms, std::span<XyzzPoint<F>> sums) {
     const size_t windows = plan.shape.windows, groups = plan.Groups(), count = terms.scalars.size();
-    std::vector<XyzzPoint<F>> sums(windows * plan.ranges, XyzzPoint<F>::Infinity());
-    std::mutex mutex;
-    std::vector<std::unique_ptr<BucketPass<F>>> idle;  // guarded by mutex
-    auto take = [&] {
-      std::lock_guard lock(mutex);
-      if (idle.empty()) return std::make_unique<BucketPass<F>>(arithmetic_, plan.shape, plan.group);
-      auto pass = std::move(idle.back());
-      idle.pop_back();
-      return pass;
-    };
     pool_.ParallelFor(plan.Tasks(), 1, [&](size_t task_begin, size_t task_end) {
-      auto pass = take();
-      for (size_t task = task_begin; task < task_end; ++task) {
+      Pass* pass = TakePass();
+      for (size_t task = task_begin; task < task_end && !meter_.stopped(); ++task) {
         const size_t range = task / groups, first = task % groups * plan.group;
         const size_t begin = count * range / plan.ranges, end = count * (range + 1) / plan.ranges;
-        std::span<XyzzPoint<F>> out(sums.data() + range * windows + first,
-                                    std::min<size_t>(plan.group, windows - first));
-        pass->Run(terms, begin, end, static_cast<unsigned>(first), out);
+        pass->Run(terms, begin, end, static_cast<unsigned>(first),
+                  sums.subspan(range * windows + first, std::min<size_t>(plan.group, windows - first)),
+                  [&](size_t added) { return meter_.Add(added * MsmMeter::kTerm / windows); });
       }
-      std::lock_guard lock(mutex);
-      idle.push_back(std::move(pass));
+      GiveBack(pass);
     });
-    return sums;
   }
 
-  static Point Combine(const MsmPlan& plan, const std::vector<XyzzPoint<F>>& sums) {
+  static Point Combine(const MsmPlan& plan, std::span<const XyzzPoint<F>> sums) {
     Point result = Point::Infinity();
     for (unsigned w = plan.shape.windows; w-- > 0;) {
       for (unsigned i = 0; i < plan.shape.bits; ++i) result = Double(result);
@@ -200,48 +215,85 @@ class MsmCall {
     return result;
   }
 
-  std::span<const AffinePoint<F>> bases_;
+  const std::span<const AffinePoint<F>> bases_;
+  const MsmOptions& options_;
   ThreadPool& pool_;
-  Arithmetic arithmetic_;
+  memory::AlignedAllocator system_memory_;
+  memory::HostAllocator& allocator_;
+  MsmMeter meter_;
+  memory::Array<uint8_t> classes_;
+  memory::Array<uint32_t> positions_, indices_;  // of the terms, class by class
+  memory::Array<DigitScalar> digits_;
+  std::vector<std::unique_ptr<Pass>> passes_;
+  std::mutex mutex_;
+  std::vector<Pass*> idle_;  // guarded by mutex_
 };
 
 template <class F>
-JacobianPoint<F> FullMsm(std::span<const AffinePoint<F>> bases, std::span<const Fr> scalars, ThreadPool& pool,
-                         Arithmetic arithmetic) {
+StatusOr<JacobianPoint<F>> FullMsm(std::span<const AffinePoint<F>> bases, std::span<const Fr> scalars,
+                                   const MsmOptions& options) {
   CUZK_CHECK(bases.size() == scalars.size());
-  MsmCall<F> call(bases, pool, arithmetic);
+  MsmCall<F> call(bases, options, scalars.size() * MsmMeter::kTerm);
   auto sum = JacobianPoint<F>::Infinity();
   for (size_t i = 0; i < scalars.size(); i += kMsmSlab) {
-    sum += call.Slab(scalars.subspan(i, std::min(kMsmSlab, scalars.size() - i)), nullptr, static_cast<uint32_t>(i));
+    const size_t n = std::min(kMsmSlab, scalars.size() - i);
+    CUZK_ASSIGN_OR_RETURN(auto part, call.Slab(scalars.subspan(i, n), nullptr, static_cast<uint32_t>(i)));
+    sum += part;
+    call.Reach((i + n) * MsmMeter::kTerm);
   }
   return sum;
 }
 
 template <class F>
-JacobianPoint<F> ClassedMsm(std::span<const AffinePoint<F>> bases, const ClassedScalars& s, ThreadPool& pool,
-                            Arithmetic arithmetic) {
+StatusOr<JacobianPoint<F>> ClassedMsm(std::span<const AffinePoint<F>> bases, const ClassedScalars& s,
+                                      const MsmOptions& options) {
   CUZK_CHECK(s.indices.size() == s.scalars.size());
-  MsmCall<F> call(bases, pool, arithmetic);
-  auto sum = call.Ones(s.ones);
+  const uint64_t ones = s.ones.size() * MsmMeter::kOne;
+  MsmCall<F> call(bases, options, ones + s.scalars.size() * MsmMeter::kTerm);
+  CUZK_ASSIGN_OR_RETURN(auto sum, call.Ones(s.ones));
+  call.Reach(ones);
   for (size_t i = 0; i < s.scalars.size(); i += kMsmSlab) {
-    sum += call.Slab(s.scalars.subspan(i, std::min(kMsmSlab, s.scalars.size() - i)), s.indices.data() + i, 0);
+    const size_t n = std::min(kMsmSlab, s.scalars.size() - i);
+    CUZK_ASSIGN_OR_RETURN(auto part, call.Slab(s.scalars.subspan(i, n), s.indices.data() + i, 0));
+    sum += part;
+    call.Reach(ones + (i + n) * MsmMeter::kTerm);
   }
   return sum;
+}
+
+/// Of a small sum.
+template <class Point>
+Point Must(StatusOr<Point> sum) {
+  CUZK_CHECK(sum.ok());
+  return *sum;
 }
 
 }  // namespace
 
+StatusOr<G1> Msm(std::span<const G1Affine> bases, std::span<const Fr> scalars, const MsmOptions& options) {
+  return FullMsm(bases, scalars, options);
+}
+StatusOr<G2> Msm(std::span<const G2Affine> bases, std::span<const Fr> scalars, const MsmOptions& options) {
+  return FullMsm(bases, scalars, options);
+}
+StatusOr<G1> Msm(std::span<const G1Affine> bases, const ClassedScalars& scalars, const MsmOptions& options) {
+  return ClassedMsm(bases, scalars, options);
+}
+StatusOr<G2> Msm(std::span<const G2Affine> bases, const ClassedScalars& scalars, const MsmOptions& options) {
+  return ClassedMsm(bases, scalars, options);
+}
+
 G1 Msm(std::span<const G1Affine> bases, std::span<const Fr> scalars, ThreadPool& pool, Arithmetic arithmetic) {
-  return FullMsm(bases, scalars, pool, arithmetic);
+  return Must(FullMsm(bases, scalars, {.pool = &pool, .arithmetic = arithmetic}));
 }
 G2 Msm(std::span<const G2Affine> bases, std::span<const Fr> scalars, ThreadPool& pool, Arithmetic arithmetic) {
-  return FullMsm(bases, scalars, pool, arithmetic);
+  return Must(FullMsm(bases, scalars, {.pool = &pool, .arithmetic = arithmetic}));
 }
 G1 Msm(std::span<const G1Affine> bases, const ClassedScalars& scalars, ThreadPool& pool, Arithmetic arithmetic) {
-  return ClassedMsm(bases, scalars, pool, arithmetic);
+  return Must(ClassedMsm(bases, scalars, {.pool = &pool, .arithmetic = arithmetic}));
 }
 G2 Msm(std::span<const G2Affine> bases, const ClassedScalars& scalars, ThreadPool& pool, Arithmetic arithmetic) {
-  return ClassedMsm(bases, scalars, pool, arithmetic);
+  return Must(ClassedMsm(bases, scalars, {.pool = &pool, .arithmetic = arithmetic}));
 }
 
 void ScalarMulEach(std::span<const G1Affine> points, std::span<const std::array<uint64_t, 2>> k,
@@ -269,13 +321,24 @@ void ScalarMulEach(std::span<const G1Affine> points, std::span<const std::array<
   BatchToAffine(products, out);
 }
 
-uint64_t MsmScratchBytes(uint64_t terms, size_t point_bytes, size_t threads) {
+namespace {
+
+template <class F>
+uint64_t ScratchBytes(uint64_t terms, size_t threads) {
+  using Pass = BucketPass<F>;
   const uint64_t slab = std::min<uint64_t>(terms, kMsmSlab);
-  // Signed scalars twice over while they are sorted into classes, digits, indices, and the imported points.
-  const uint64_t shared = slab * (2 * sizeof(SignedScalar) + sizeof(DigitScalar) + sizeof(uint32_t) + point_bytes);
-  // Buckets with counts, and per addition of a chunk a sum, a place, an item and two records of the addition.
-  const uint64_t chunk = BucketPass<Fp>::kChunk;
-  return shared + threads * (2 * kMsmBucketBytes + chunk * (point_bytes + 128));
+  const uint64_t lists = slab * (sizeof(uint8_t) + 2 * sizeof(uint32_t) + sizeof(DigitScalar));
+  // The largest that plans may be: buckets of a task, of which those of several windows are a quarter at most.
+  const size_t buckets = kMsmBucketBytes / sizeof(AffinePoint<F>);
+  const typename Pass::Room room{buckets, std::max(buckets / 4, Pass::kSegments), Pass::kChunk};
+  const uint64_t windows = MsmPlan::kMostWindows * MsmPlan::kRangesPerThread * sizeof(XyzzPoint<F>);
+  return lists + threads * (room.Bytes() + windows);
+}
+
+}  // namespace
+
+uint64_t MsmScratchBytes(uint64_t terms, size_t point_bytes, size_t threads) {
+  return point_bytes == sizeof(G1Affine) ? ScratchBytes<Fp>(terms, threads) : ScratchBytes<Fp2>(terms, threads);
 }
 
 }  // namespace cuzk::algebra

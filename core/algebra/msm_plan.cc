@@ -33,7 +33,7 @@ MsmPlan MsmPlan::For(size_t terms, unsigned magnitude_bits, size_t threads, size
     if (shape.Buckets() * point_bytes > kMsmBucketBytes) break;
     for (unsigned group = 1; group <= shape.windows; ++group) {
       if (group > 1 && group * shape.Buckets() * point_bytes > kMsmBucketBytes / 4) break;
-      for (unsigned ranges = 1; ranges <= 8 * threads; ranges *= 2) {
+      for (unsigned ranges = 1; ranges <= kRangesPerThread * threads; ranges *= 2) {
         MsmPlan plan{shape, group, ranges};
         double rounds = std::ceil(static_cast<double>(plan.Tasks()) / static_cast<double>(threads));
         double cost = rounds * TaskCost(plan, terms);

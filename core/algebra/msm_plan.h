@@ -9,6 +9,9 @@
 namespace cuzk::algebra {
 
 struct MsmPlan {
+  /// No plan has more windows, or more ranges of terms for each thread.
+  static constexpr unsigned kMostWindows = SignedScalar::kBits / 2 + 1, kRangesPerThread = 8;
+
   WindowShape shape;
   unsigned group;   // windows of one task
   unsigned ranges;  // pieces of the terms

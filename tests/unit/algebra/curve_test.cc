@@ -42,9 +42,7 @@ GroupOperations<F> Batched(Arithmetic arithmetic) {
   GroupOperations<F> g;
   g.add = [arithmetic](const Points<F>& a, const Points<F>& b) {
     auto adder = MakeBatchAdder<F>(arithmetic);
-    Points<F> left(a.size()), right(a.size()), r(a.size());
-    adder->Import(a, left);
-    adder->Import(b, right);
+    Points<F> left = a, right = b, r(a.size());
     std::vector<PointAddition<F>> additions;
     for (size_t i = 0; i < a.size(); ++i) {
       // Signs are the adder's too: the operand is stored negated and marked so, now the one, now the other.
@@ -57,7 +55,6 @@ GroupOperations<F> Batched(Arithmetic arithmetic) {
     }
     adder->Run(additions);
     for (size_t i = 0; i < a.size(); ++i) r[i] = *additions[i].out;
-    adder->Export(r, r);
     return r;
   };
   return g;
