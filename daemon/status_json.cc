@@ -142,7 +142,7 @@ std::string StatusJson(const engine::EngineStatus& status) {
   WriteBuffers(json, status);
   json.Member("ready", status.not_ready.empty()).Member("not_ready_reason", status.not_ready);
   json.Key("last_errors").BeginArray();
-  for (const std::string& error : status.last_errors) json.Value(error);
+  for (const engine::ErrorStatus& error : status.last_errors) json.Value(error.text);
   json.EndArray().EndObject();
   return json.text();
 }

@@ -5,20 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "core/engine/pipeline.h"
+#include "core/engine/wanted.h"
 
 namespace cuzk::engine {
 
 /// What the next turn needs.
-struct Pipeline::Wanted {
-  SynthesisTask task;
-  bool parse = false;
-  bool in_flight = false;  ///< whether anything was on its way before memory was asked for
-  uint64_t lease_bytes = 0, host_bytes = 0;
-  uint64_t request_bytes = 0;  ///< of a restored request and its parsed form
-  memory::Reservation request_memory;
-};
-
 void Pipeline::RunAdmission() {
   for (;;) {
     TimePoint until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
@@ -29,8 +20,12 @@ void Pipeline::RunAdmission() {
     }
     board_.admission.Wait(until);
     Tick();
-    while (Turn()) {
-    }
+    do {
+      while (Turn()) {
+      }
+      // What is held for a lease is held while its job is next and waits for it, no longer.
+      if (!lease_missing_) held_.Release();
+    } while (Relieve());
   }
   held_.Release();
 }
@@ -89,7 +84,7 @@ DeviceLine* Pipeline::ChooseLine(const Job& job, uint32_t index) const {
 
 bool Pipeline::MayGo(uint64_t key) const {
   auto job = board_.jobs.Find(key);
-  if (!job->started) return true;
+  if (!job->started) return !job->set_aside || board_.loads == 0;
   if (!job->parsed) return false;
   for (uint32_t i = 0; i < job->partitions.size(); ++i) {
     if (job->partitions[i].state == PartitionState::kPending) return ChooseLine(*job, i) != nullptr;
@@ -98,12 +93,14 @@ bool Pipeline::MayGo(uint64_t key) const {
 }
 
 bool Pipeline::Pick(Wanted* wanted) {
+  lease_missing_ = false;
   BoardLock lock(board_);
   if (board_.stopping || board_.synthesis_idle <= board_.synthesis.size()) return false;
   auto key = board_.scheduler.Next([this](uint64_t k) { return MayGo(k); });
   if (!key) return false;
   PartitionTask& task = wanted->task.task;
   task.job = board_.jobs.Find(*key);
+  wanted->seen = budget_.ChangeCount();
   wanted->in_flight = board_.in_flight > 0;
   if (!task.job->started) {
     wanted->parse = true;
@@ -129,7 +126,7 @@ Status Pipeline::Provide(Wanted& wanted) {
   if (wanted.parse) {
     if (wanted.request_bytes == 0) return absl::OkStatus();
     CUZK_ASSIGN_OR_RETURN(wanted.request_memory,
-                          budget_.TryReserve(memory::MemoryClass::kRequests, wanted.request_bytes));
+                          budget_.TryReserve(memory::MemoryClass::kRequests, wanted.request_bytes, request_limit_));
     return absl::OkStatus();
   }
   // What was got of two is kept for the next attempt: giving it back would wake this loop at once.
@@ -137,7 +134,9 @@ Status Pipeline::Provide(Wanted& wanted) {
     held_.Release();
     CUZK_ASSIGN_OR_RETURN(held_, budget_.TryReserve(memory::MemoryClass::kWitnesses, wanted.host_bytes));
   }
+  lease_missing_ = true;
   CUZK_ASSIGN_OR_RETURN(wanted.task.lease, wanted.task.task.line->pool.TryAcquire(wanted.lease_bytes));
+  lease_missing_ = false;
   wanted.task.task.host_memory = std::move(held_);
   return absl::OkStatus();
 }
@@ -158,6 +157,7 @@ bool Pipeline::Dispatch(Wanted wanted) {
   TimePoint now = Now();
   if (wanted.parse) {
     job.started = now;
+    job.set_aside = false;
     job.state = JobState::kRunning;
     if (wanted.request_memory.bytes() > 0) job.memory = std::move(wanted.request_memory);
     job.timings.queue_wait_ms = Milliseconds(now - job.submitted);
@@ -175,33 +175,6 @@ bool Pipeline::Dispatch(Wanted wanted) {
   board_.synthesis.push_back(std::move(wanted.task));
   board_.synthesis_wake.notify_one();
   Publish(job);
-  return true;
-}
-
-bool Pipeline::Refused(const Wanted& wanted, const Status& status) {
-  if (absl::IsUnavailable(status) && wanted.in_flight) return false;  // a change of the budget wakes the loop
-  Job& job = *wanted.task.task.job;
-  std::vector<std::shared_ptr<const prover::ResidentParameters>> yielded;  // freed after the lock
-  BoardLock lock(board_);
-  if (absl::IsUnavailable(status)) {
-    // Nothing will come back by itself. Parameters that wait for their first use can yield; who loads takes them then.
-    bool loading = false;
-    for (auto& [id, desk] : board_.circuits) {
-      for (LoadedParameters& line : desk.lines) {
-        loading = loading || line.loading;
-        if (line.fresh != nullptr && id != job.circuit) yielded.push_back(std::move(line.fresh));
-      }
-    }
-    for (const auto& [key, other] : board_.jobs.jobs()) Refresh(*other);
-    if (!yielded.empty()) return true;
-    if (loading && !wanted.parse) {
-      for (LoadedParameters& line : board_.circuits.at(job.circuit).lines) yielded.push_back(std::move(line.fresh));
-      return false;
-    }
-  }
-  std::string what = wanted.parse ? "no memory for the request: "
-                                  : StrCat("partition ", wanted.task.task.index, ": no memory for its witness: ");
-  End(lock, job, JobState::kFailed, StrCat(what, status.message()));
   return true;
 }
 

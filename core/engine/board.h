@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/engine/estimator.h"
@@ -69,6 +70,7 @@ struct SynthesisTask {
 struct DeviceTask {
   PartitionTask task;
   std::optional<r1cs::Witness> witness;
+  uint32_t passed = 0;  ///< by partitions that came to the device's queue later
 };
 struct FinishTask {
   PartitionTask task;
@@ -94,11 +96,16 @@ struct DeviceLine {
   // Guarded by the board's mutex.
   Status lost;                   ///< not OK once the device is lost
   prover::MemoryInfo memory;     ///< as last seen
-  std::deque<DeviceTask> queue;  ///< by priority, then by job, then by partition
+  TimePoint memory_seen{};       ///< when
+  std::deque<DeviceTask> queue;  ///< in the order of arrival; who goes next: Pipeline::NextTask
   std::condition_variable wake;  ///< of the workers
   unsigned underway = 0;         ///< admitted for this device, not yet queued
   std::vector<WorkerState> workers;
   uint64_t partitions_total = 0;
+  unsigned proving = 0;                             ///< workers that have a partition
+  TimePoint proving_since{};                        ///< while there are any
+  Duration busy{};                                  ///< before that
+  std::map<std::string_view, Duration> stage_time;  ///< of ended partitions, by prover::stage
 };
 
 /// Parameters of one circuit on one device.
@@ -121,9 +128,14 @@ struct CircuitDesk {
 
 /// Something for the job store.
 struct StoreRecord {
-  enum class What { kEnd, kFetched, kForget } what{};
+  enum class What { kEnd, kFetched, kForget, kChange } what{};
   std::shared_ptr<Job> job;  ///< kEnd
-  StoredJob stored;          ///< kEnd; the others have the row alone
+  StoredJob stored;          ///< kEnd, kChange; the others have the row alone
+};
+
+struct ErrorNote {
+  std::string text;
+  TimePoint when{};
 };
 
 struct Board {
@@ -135,7 +147,7 @@ struct Board {
   Estimator estimator;
   EngineCounters counters;
   std::map<filecoin::Kind, KindStatus> kinds;  ///< the totals
-  std::deque<std::string> last_errors;         ///< newest first
+  std::deque<ErrorNote> last_errors;           ///< newest first
   std::map<std::string, CircuitDesk> circuits;
   std::vector<std::unique_ptr<DeviceLine>> lines;
   std::deque<SynthesisTask> synthesis;
@@ -149,9 +161,10 @@ struct Board {
   std::condition_variable_any ended;  ///< some job ended
   std::condition_variable synthesis_wake, finisher_wake, loader_wake, recorder_wake;
 
-  // With locks of their own.
+  // With locks of their own. Memory that belongs neither to those counted here nor to a job in the table is idle.
   WakeSignal admission;
-  std::atomic<int> in_flight = 0;
+  std::atomic<int> in_flight = 0;  ///< partitions, requests that are being parsed or taken in, remains of ended jobs
+  std::atomic<int> loads = 0;      ///< of parameters
 };
 
 /// The board's mutex, held from construction to destruction; what was put off runs after it was let go.

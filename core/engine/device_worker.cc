@@ -12,21 +12,48 @@ constexpr uint32_t kDeviceAttempts = 3;
 
 }  // namespace
 
+std::deque<DeviceTask>::iterator Pipeline::NextTask(DeviceLine& line, unsigned worker) const {
+  // The last worker is there for CRITICAL partitions alone: they never wait until another one is done with its own.
+  const bool critical_only = worker + 1 == line.workers.size();
+  auto better = [this](const DeviceTask& x, const DeviceTask& y) {
+    bool x_overdue = x.passed >= options_.overtakes, y_overdue = y.passed >= options_.overtakes;
+    if (x_overdue != y_overdue) return x_overdue;
+    if (x.task.job->priority != y.task.job->priority) return x.task.job->priority > y.task.job->priority;
+    if (x.task.job->key != y.task.job->key) return x.task.job->key < y.task.job->key;
+    return x.task.index < y.task.index;
+  };
+  auto best = line.queue.end();
+  for (auto it = line.queue.begin(); it != line.queue.end(); ++it) {
+    if (critical_only && it->task.job->priority != Priority::kCritical) continue;
+    if (best == line.queue.end() || better(*it, *best)) best = it;
+  }
+  return best;
+}
+
+DeviceTask Pipeline::TakeNext(DeviceLine& line, unsigned worker) {
+  auto next = NextTask(line, worker);
+  for (auto it = line.queue.begin(); it != next; ++it) it->passed++;
+  DeviceTask task = std::move(*next);
+  line.queue.erase(next);
+  return task;
+}
+
 void Pipeline::RunWorker(DeviceLine& line, unsigned worker) {
   for (;;) {
     DeviceTask task;
     {
       BoardLock lock(board_);
-      line.wake.wait(lock.get(), [&] { return board_.stopping || !line.lost.ok() || !line.queue.empty(); });
+      line.wake.wait(lock.get(),
+                     [&] { return board_.stopping || !line.lost.ok() || NextTask(line, worker) != line.queue.end(); });
       if (board_.stopping || !line.lost.ok()) return;
-      task = std::move(line.queue.front());
-      line.queue.pop_front();
+      task = TakeNext(line, worker);
       board_.admission.Notify();
       Job& job = *task.task.job;
       if (Over(job)) continue;
       job.partitions[task.task.index].state = PartitionState::kGpu;
       job.worker = StrCat(line.index, ".", worker);
       line.workers[worker] = WorkerState{task.task.job, task.task.index, Now(), line.workers[worker].busy};
+      if (line.proving++ == 0) line.proving_since = line.workers[worker].since;
       Publish(job);
       // Under the lock, so that the bars lie in the order in which the workers took their partitions.
       Draw(task.task, "waiting", StrCat("device ", line.index, " queue"), task.task.began);
@@ -38,6 +65,10 @@ void Pipeline::RunWorker(DeviceLine& line, unsigned worker) {
 StatusOr<groth16::MsmResults> Pipeline::RunOnDevice(DeviceLine& line, unsigned worker, DeviceTask& task) {
   const std::shared_ptr<Job>& job = task.task.job;
   prover::StartOptions options{.worker = worker, .stop = job->stop.get_token()};
+  {
+    BoardLock lock(board_);
+    options.urgency = static_cast<unsigned>(job->priority);
+  }
   options.progress = [&](uint64_t done, uint64_t total) {
     BoardLock lock(board_);
     if (Over(*job) || total == 0) return;
@@ -56,6 +87,9 @@ StatusOr<groth16::MsmResults> Pipeline::RunOnDevice(DeviceLine& line, unsigned w
                                      .job_id = job->id,
                                      .partition = task.task.index});
   }
+  BoardLock lock(board_);
+  for (const prover::TimelineEvent& event : pending->timeline())
+    line.stage_time[event.stage] += event.end - event.begin;
   return results;
 }
 
@@ -70,6 +104,8 @@ void Pipeline::Prove(DeviceLine& line, unsigned worker, DeviceTask task) {
     WorkerState& state = line.workers[worker];
     state = WorkerState{.busy = state.busy + took};
     line.memory = memory;
+    line.memory_seen = Now();
+    if (--line.proving == 0) line.busy += line.memory_seen - line.proving_since;
     if (results.ok() && !Over(*task.task.job)) {
       PartitionRecord& partition = task.task.job->partitions[task.task.index];
       partition.device_ms = Milliseconds(took);

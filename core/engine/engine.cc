@@ -23,6 +23,7 @@ Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts, std::
     : options(std::move(engine_options)),
       parts(std::move(engine_parts)),
       started(std::chrono::steady_clock::now()),
+      max_unfinished_jobs(options.max_unfinished_jobs),
       own_work(options.layout),
       own_parameters(options.parameter_directory, ParameterOptions(options, parts.budget)),
       work(parts.seams.work != nullptr ? parts.seams.work : &own_work),
@@ -56,6 +57,21 @@ Status Engine::Ready() const {
   return absl::OkStatus();
 }
 
+Status Engine::AwaitLoss(std::stop_token stop) const {
+  Board& board = impl_->pipeline.board();
+  BoardLock lock(board);
+  board.ended.wait(lock.get(), stop, [&] { return !board.refusing.empty(); });
+  return board.refusing.empty() ? absl::OkStatus() : absl::UnavailableError(board.refusing);
+}
+
+void Engine::SetLimits(const EngineLimits& limits) {
+  BoardLock lock(impl_->pipeline.board());
+  JobTable& jobs = impl_->pipeline.board().jobs;
+  impl_->max_unfinished_jobs = limits.max_unfinished_jobs;
+  jobs.SetRetention({limits.max_results, limits.result_age});
+  jobs.Prune(impl_->pipeline.Now());
+}
+
 StatusOr<JobTicket> Engine::Submit(ProofRequest request) {
   auto ticket = impl_->Submit(std::move(request));
   if (!ticket.ok()) {
@@ -67,6 +83,7 @@ StatusOr<JobTicket> Engine::Submit(ProofRequest request) {
 
 StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
   Board& board = pipeline.board();
+  Passage taken_in;  // while the submission holds memory and is no job yet; destroyed after it
   CUZK_ASSIGN_OR_RETURN(Submission submission, TakeIn(std::move(request), *work, options, pipeline.Now()));
   {
     BoardLock lock(board);
@@ -79,7 +96,9 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
     CUZK_ASSIGN_OR_RETURN(auto shape, pipeline.ShapeOf(circuit));
     return parameters->Missing(circuit, *shape);
   }
-  CUZK_RETURN_IF_ERROR(ReserveFor(submission, *work, *parts.budget));
+  taken_in = Passage(board.in_flight, board.admission);
+  const uint64_t limit = RequestMemoryLimit(options, *parts.budget);
+  CUZK_RETURN_IF_ERROR(ReserveFor(submission, *work, *parts.budget, limit));
   CUZK_RETURN_IF_ERROR(Store(submission));
   BoardLock lock(board);
   StatusOr<std::optional<JobTicket>> joined = JoinOrRefuse(submission);
@@ -100,15 +119,13 @@ StatusOr<std::optional<JobTicket>> Engine::Impl::JoinOrRefuse(const Submission& 
   if (board.draining || board.stopping) return absl::UnavailableError("the daemon is draining");
   if (!board.refusing.empty()) return absl::UnavailableError(board.refusing);
   if (auto job = board.jobs.FindEqual(submission.job_id, submission.facts.kind, submission.digest)) {
-    job->callers++;
-    board.counters.joined_total++;
+    pipeline.Join(*job, submission.priority, submission.deadline);
     uint32_t position = 0;
     for (const auto& [key, other] : board.jobs.jobs()) position += key < job->key && !IsFinal(other->state);
     return JobTicket{.job_id = job->id, .key = job->key, .queue_position = position, .joined = true};
   }
-  if (board.jobs.unfinished() >= options.max_unfinished_jobs) {
-    return absl::ResourceExhaustedError(
-        StrCat("the queue is full: ", options.max_unfinished_jobs, " jobs are unfinished"));
+  if (board.jobs.unfinished() >= max_unfinished_jobs) {
+    return absl::ResourceExhaustedError(StrCat("the queue is full: ", board.jobs.unfinished(), " jobs are unfinished"));
   }
   return std::optional<JobTicket>();
 }
@@ -118,10 +135,7 @@ StatusOr<JobResult> Engine::Impl::AwaitJob(BoardLock& lock, std::shared_ptr<Job>
   auto ended = [&] { return IsFinal(job->state) || job->suspended; };
   auto& changed = pipeline.board().ended;
   bool done = until ? changed.wait_until(lock.get(), stop, *until, ended) : changed.wait(lock.get(), stop, ended);
-  if (job->suspended) {
-    return absl::UnavailableError(
-        StrCat("the daemon stopped; job ", job->id, " is kept and goes on at its next start"));
-  }
+  if (job->suspended) return pipeline.Kept(*job);
   if (done) {
     pipeline.Fetched(*job);
     return ResultOf(*job);
@@ -151,6 +165,7 @@ StatusOr<bool> Engine::Cancel(const std::string& job_id) {
   bool was_running = job->state == JobState::kRunning && !Over(*job);
   impl_->pipeline.End(lock, *job, JobState::kCancelled, "cancelled by request");
   impl_->pipeline.board().ended.wait(lock.get(), [&] { return IsFinal(job->state) || job->suspended; });
+  if (job->suspended) return impl_->pipeline.Kept(*job);
   return was_running;
 }
 
@@ -179,12 +194,21 @@ StatusOr<std::shared_ptr<Watcher>> Engine::Watch(const std::string& job_id) {
 
 std::string Engine::TimelineJson() const { return impl_->timeline.ToJson(); }
 
+std::vector<std::shared_ptr<const TimelineBar>> Engine::Timeline(TimePoint since, size_t most) const {
+  return impl_->timeline.Since(since, most);
+}
+
 uint32_t Engine::Drain(TimePoint until) {
   Board& board = impl_->pipeline.board();
-  BoardLock lock(board);
-  board.draining = true;
-  board.ended.wait_until(lock.get(), until, [&] { return impl_->pipeline.Drained(); });
-  return impl_->pipeline.StopAll(lock, JobState::kFailed, "the daemon stopped before the proof was done");
+  uint32_t left;
+  {
+    BoardLock lock(board);
+    board.draining = true;
+    board.ended.wait_until(lock.get(), until, [&] { return impl_->pipeline.Drained(); });
+    left = impl_->pipeline.StopAll(lock, JobState::kFailed, "the daemon stopped before the proof was done");
+  }
+  impl_->pipeline.StopLoading();
+  return left;
 }
 
 }  // namespace cuzk::engine

@@ -15,6 +15,7 @@
 #include "core/engine/events.h"
 #include "core/engine/job.h"
 #include "core/engine/status.h"
+#include "core/engine/timeline.h"
 #include "core/memory/budget.h"
 #include "core/prover/device.h"
 #include "core/prover/parameter_store.h"
@@ -33,12 +34,15 @@ struct EngineOptions {
 
   uint32_t max_unfinished_jobs = 256;                ///< more: RESOURCE_EXHAUSTED
   uint64_t max_request_bytes = uint64_t{256} << 20;  ///< of one payload; more: RESOURCE_EXHAUSTED
-  std::chrono::seconds max_job_time{0};              ///< from submission; 0: no limit
-  uint32_t max_results = 1000;                       ///< ended jobs that are kept
-  std::chrono::seconds result_age{3600};             ///< and for how long
+  /// Of the budget, for all requests and their parsed forms; more: RESOURCE_EXHAUSTED, though one request is always let
+  /// in. 0: a quarter of the budget.
+  uint64_t max_request_memory = 0;
+  std::chrono::seconds max_job_time{0};   ///< from submission; 0: no limit
+  uint32_t max_results = 1000;            ///< ended jobs that are kept
+  std::chrono::seconds result_age{3600};  ///< and for how long
 
-  unsigned synthesis_threads = 1;  ///< partitions (and requests) worked on at once before the devices
-  unsigned workers_per_device = 2;
+  unsigned synthesis_threads = 1;        ///< partitions (and requests) worked on at once before the devices
+  unsigned workers_per_device = 2;       ///< and one more that takes CRITICAL partitions alone
   unsigned device_queue = 2;             ///< witnesses that may wait for a device; CRITICAL may exceed it by one
   uint32_t overtakes = 16;               ///< partitions that may pass a waiting job before it gets its turn
   uint64_t pinned_bytes_per_device = 0;  ///< cap of each device's pool; 0: the budget alone
@@ -47,6 +51,13 @@ struct EngineOptions {
   /// Where accepted jobs and unfetched results survive a restart; empty: nowhere.
   std::filesystem::path state_directory;
   uint64_t max_stored_bytes = uint64_t{8} << 30;  ///< of unfinished requests there; more: RESOURCE_EXHAUSTED
+};
+
+/// Those of the options that may change while the engine works.
+struct EngineLimits {
+  uint32_t max_unfinished_jobs = 256;
+  uint32_t max_results = 1000;
+  std::chrono::seconds result_age{3600};
 };
 
 /// Told about measurements; called from the engine's threads, must return quickly, may be called at the same time.
@@ -66,6 +77,8 @@ struct EngineSeams {
   std::function<TimePoint()> now;  ///< instead of the steady clock
   /// May change a proof's bytes between assembly and verification.
   std::function<void(const std::string& job_id, uint32_t partition, std::span<uint8_t> proof)> after_assembly;
+  /// May change what a batch of proofs was found to be.
+  std::function<bool(bool valid)> batch_answer;
   ProofWork* work = nullptr;              ///< instead of core/filecoin and core/circuit
   ParameterSource* parameters = nullptr;  ///< instead of files in parameter_directory
 };
@@ -96,10 +109,11 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Accepts a request, or joins an equal unfinished one (same id, kind and payload). Looks at message fields only and
-  /// returns quickly. On an error the request was not accepted and is gone. INVALID_ARGUMENT and UNIMPLEMENTED from the
-  /// message's fields; RESOURCE_EXHAUSTED: queue, size or memory; UNAVAILABLE: draining or no device;
-  /// FAILED_PRECONDITION: no parameters for the circuit, where the message shows it.
+  /// Accepts a request, or joins an equal unfinished one (same id, kind and payload), which then has the higher of both
+  /// priorities and the later of both deadlines. Looks at message fields only and returns quickly. On an error the
+  /// request was not accepted and is gone. INVALID_ARGUMENT and UNIMPLEMENTED from the message's fields;
+  /// RESOURCE_EXHAUSTED: queue, size or memory; UNAVAILABLE: draining or no device; FAILED_PRECONDITION: no parameters
+  /// for the circuit, where the message shows it.
   StatusOr<JobTicket> Submit(ProofRequest request);
 
   /// Waits for the end of the execution that a ticket names. DEADLINE_EXCEEDED when `until` passes first (the job goes
@@ -110,7 +124,8 @@ class Engine {
   StatusOr<JobResult> Await(const std::string& job_id, std::optional<TimePoint> until, std::stop_token stop = {});
 
   /// Ends the newest job with that id as cancelled: at once for whoever waits; its partitions stop at their next
-  /// boundary and give back what they hold. Whether it was unfinished and running; NOT_FOUND for an unknown id.
+  /// boundary and give back what they hold. Whether it was unfinished and running; NOT_FOUND for an unknown id,
+  /// UNAVAILABLE if it was stopped and is kept for the next start.
   StatusOr<bool> Cancel(const std::string& job_id);
   /// The caller of this ticket has gone: cancels the execution if no other caller shares it.
   void Abandon(const JobTicket& ticket);
@@ -119,13 +134,22 @@ class Engine {
   /// present state of each.
   StatusOr<std::shared_ptr<Watcher>> Watch(const std::string& job_id);
 
+  /// In force for what comes from now on; accepted jobs stay, results beyond the limits go.
+  void SetLimits(const EngineLimits& limits);
+
   EngineStatus Snapshot() const;
   /// OK when jobs are accepted; UNAVAILABLE with the reason otherwise.
   Status Ready() const;
+  /// Blocks until the last device was lost: UNAVAILABLE with the reason. By then every job was kept for the next start
+  /// or has failed; this engine will prove nothing more. OK when `stop` is requested first.
+  Status AwaitLoss(std::stop_token stop) const;
   /// Timeline of the latest partitions on every worker and thread, in Chrome's trace format.
   std::string TimelineJson() const;
+  /// Of that timeline the bars that ended at `since` or later; at most the last `most`.
+  std::vector<std::shared_ptr<const TimelineBar>> Timeline(TimePoint since, size_t most) const;
 
-  /// Loads the parameters of a circuit on every device and waits for it. INVALID_ARGUMENT for an unknown circuit.
+  /// Loads the parameters of a circuit on every device and waits for it. INVALID_ARGUMENT for an unknown circuit,
+  /// CANCELLED when `stop` is requested, UNAVAILABLE once Drain was called (during the load as well).
   StatusOr<PreloadResult> Preload(const std::string& circuit_id, std::stop_token stop = {});
   /// Drops them where they are idle. FAILED_PRECONDITION while they are in use.
   StatusOr<EvictResult> Evict(const std::string& circuit_id);

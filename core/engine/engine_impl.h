@@ -31,6 +31,7 @@ struct Engine::Impl {
   const EngineOptions options;
   const EngineParts parts;
   const TimePoint started;
+  uint32_t max_unfinished_jobs;  // guarded by the board's mutex
   FilecoinWork own_work;
   FileParameters own_parameters;
   ProofWork* const work;

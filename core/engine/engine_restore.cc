@@ -65,11 +65,15 @@ Status Engine::Impl::Restore() {
     Submission submission{.job_id = stored.id, .digest = stored.digest, .priority = stored.priority};
     submission.facts.kind = stored.kind;
     submission.facts.proof = filecoin::FindRegisteredProof(stored.kind, stored.registered_proof);
-    if (stored.deadline_ms) submission.deadline = now + std::chrono::milliseconds(*stored.deadline_ms - wall);
+    // Whoever set the deadline has lost its connection; whoever comes back may set another. What the operator set
+    // stays.
+    const TimePoint submitted = now - ago(stored.submitted_ms);
+    if (options.max_job_time.count() > 0) submission.deadline = submitted + options.max_job_time;
     submission.row = stored.row;
     submission.restored = true;
+    submission.payload_bytes = stored.payload_bytes;
     submission.stored_bytes = std::max<uint64_t>(1, stored.payload_bytes);
-    std::shared_ptr<Job> job = board.jobs.Add(std::move(submission), now - ago(stored.submitted_ms));
+    std::shared_ptr<Job> job = board.jobs.Add(std::move(submission), submitted);
     pipeline.Enter(*job);
   }
   return absl::OkStatus();

@@ -1,5 +1,6 @@
 // Status, and the parameters by name.
 
+#include <algorithm>
 #include <utility>
 
 #include "core/engine/engine.h"
@@ -27,14 +28,28 @@ JobStatus StatusOfJob(const Pipeline& pipeline, Job& job, TimePoint now) {
   return out;
 }
 
+/// Partitions that hold the parameters of the job's circuit: from their admission until their proof is put together.
+uint32_t UsersOfParameters(const Job& job) {
+  return static_cast<uint32_t>(
+      std::count_if(job.partitions.begin(), job.partitions.end(), [](const PartitionRecord& partition) {
+        return !partition.proof && partition.state != PartitionState::kPending &&
+               partition.state != PartitionState::kFailed;
+      }));
+}
+
 DeviceStatus StatusOfLine(const DeviceLine& line, TimePoint now) {
   DeviceStatus out{.name = std::string(line.device->name()), .ordinal = line.device->ordinal(), .memory = line.memory};
   out.lost = std::string(line.lost.message());
   out.queued = static_cast<uint32_t>(line.queue.size());
   out.partitions_total = line.partitions_total;
+  out.identity = line.device->identity();
+  out.memory_seconds_ago = Seconds(now - line.memory_seen);
+  out.busy_seconds_total = Seconds(line.busy + (line.proving > 0 ? now - line.proving_since : Duration{}));
+  for (const auto& [stage, time] : line.stage_time) out.stage_seconds.emplace(stage, Seconds(time));
   for (unsigned w = 0; w < line.workers.size(); ++w) {
     const WorkerState& state = line.workers[w];
     WorkerStatus worker{.worker = w, .busy_seconds_total = Seconds(state.busy)};
+    worker.critical_only = w + 1 == line.workers.size();
     if (state.job != nullptr) {
       worker.job_key = state.job->key;
       worker.job_id = state.job->id;
@@ -48,6 +63,15 @@ DeviceStatus StatusOfLine(const DeviceLine& line, TimePoint now) {
 }
 
 }  // namespace
+
+uint32_t EngineStatus::ParameterReferences(const std::string& circuit) const {
+  auto users = parameter_users.find(circuit);
+  if (users != parameter_users.end()) return users->second;
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [&](const auto& entry) { return entry.circuit == circuit && entry.in_use; })
+             ? 1
+             : 0;
+}
 
 EngineStatus Engine::Snapshot() const {
   EngineStatus out;
@@ -64,7 +88,7 @@ EngineStatus Engine::Snapshot() const {
     BoardLock lock(board);
     out.kinds = board.kinds;
     out.counters = board.counters;
-    out.last_errors.assign(board.last_errors.begin(), board.last_errors.end());
+    for (const ErrorNote& error : board.last_errors) out.last_errors.push_back({error.text, Seconds(now - error.when)});
     out.results_kept = board.jobs.ended();
     out.synthesis_active = out.synthesis_threads - std::min(out.synthesis_threads, board.synthesis_idle);
     for (const auto& line : board.lines) out.devices.push_back(StatusOfLine(*line, now));
@@ -77,6 +101,7 @@ EngineStatus Engine::Snapshot() const {
       KindStatus& kind = out.kinds[job->facts.kind];
       (job->state == JobState::kQueued ? kind.pending : kind.in_progress)++;
       out.jobs.push_back(StatusOfJob(pipeline, *job, now));
+      if (uint32_t users = UsersOfParameters(*job)) out.parameter_users[job->circuit] += users;
     }
     for (JobStatus& job : ended) out.jobs.push_back(std::move(job));
   }
@@ -91,13 +116,13 @@ StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop
   Pipeline& pipeline = impl_->pipeline;
   Passage passage;
   std::vector<DeviceLine*> lines;
+  CUZK_RETURN_IF_ERROR(Ready());
   {
     BoardLock lock(pipeline.board());
-    passage = Passage(pipeline.board().in_flight, pipeline.board().admission);
+    passage = Passage(pipeline.board().loads, pipeline.board().admission);
     for (const auto& line : pipeline.board().lines) {
       if (line->lost.ok()) lines.push_back(line.get());
     }
-    if (lines.empty()) return absl::UnavailableError(pipeline.board().refusing);
   }
   size_t ready = 0;
   for (const prover::ParameterStatus& status : impl_->parameters->Snapshot()) {
@@ -105,8 +130,16 @@ StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop
   }
   if (ready >= lines.size()) return PreloadResult{.already_loaded = true};
   CUZK_ASSIGN_OR_RETURN(auto shape, pipeline.ShapeOf(*circuit));
+  // Whichever comes first: the caller's stop, or the engine's.
+  std::stop_source either;
+  std::stop_callback by_caller(stop, [&] { either.request_stop(); });
+  std::stop_callback by_engine(pipeline.loading_stop(), [&] { either.request_stop(); });
   for (DeviceLine* line : lines) {
-    CUZK_RETURN_IF_ERROR(impl_->parameters->Get(*line->device, *circuit, shape, stop, {}).status());
+    Status loaded = either.stop_requested()
+                        ? absl::CancelledError("cancelled before parameters were loaded")
+                        : impl_->parameters->Get(*line->device, *circuit, shape, either.get_token(), {}).status();
+    if (absl::IsCancelled(loaded) && !stop.stop_requested()) CUZK_RETURN_IF_ERROR(Ready());
+    CUZK_RETURN_IF_ERROR(loaded);
   }
   auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   return PreloadResult{.load_time_ms = static_cast<uint64_t>(took.count())};

@@ -63,14 +63,18 @@ StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const E
     submission.deadline = submission.deadline ? std::min(*submission.deadline, latest) : latest;
   }
   submission.job_id = request.request_id.empty() ? RandomUuid() : std::move(request.request_id);
+  submission.payload_bytes = bytes;
   submission.vanilla = std::move(request.vanilla);
   return submission;
 }
 
-Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget) {
-  uint64_t payload = submission.vanilla.payload_bytes();
-  uint64_t bytes = payload + work.ParsedBytes(payload);
-  auto memory = budget.TryReserve(memory::MemoryClass::kRequests, bytes);
+uint64_t RequestMemoryLimit(const EngineOptions& options, const memory::Budget& budget) {
+  return options.max_request_memory != 0 ? options.max_request_memory : std::max<uint64_t>(1, budget.limit_bytes() / 4);
+}
+
+Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget, uint64_t limit) {
+  uint64_t bytes = submission.payload_bytes + work.ParsedBytes(submission.payload_bytes);
+  auto memory = budget.TryReserve(memory::MemoryClass::kRequests, bytes, limit);
   if (!memory.ok()) {
     return absl::ResourceExhaustedError(StrCat("no memory for the request: ", memory.status().message()));
   }

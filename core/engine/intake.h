@@ -23,7 +23,12 @@ std::string RandomUuid();
 /// UNIMPLEMENTED, or RESOURCE_EXHAUSTED for a payload above the limit.
 StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const EngineOptions& options, TimePoint now);
 
-/// Counts the request and its parsed form in the budget. RESOURCE_EXHAUSTED if there is no room now.
-Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget);
+/// The most that requests and their parsed forms may hold together, so that parameters and witnesses find room beside
+/// any number of them.
+uint64_t RequestMemoryLimit(const EngineOptions& options, const memory::Budget& budget);
+
+/// Counts the request and its parsed form in the budget, of which requests may take `limit` bytes. RESOURCE_EXHAUSTED
+/// if there is no room now.
+Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget, uint64_t limit);
 
 }  // namespace cuzk::engine

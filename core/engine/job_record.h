@@ -28,6 +28,7 @@ struct Submission {
   std::optional<TimePoint> deadline;
   filecoin::VanillaRequest vanilla;
   memory::Reservation memory;  ///< the request's bytes and those of its parsed form
+  uint64_t payload_bytes = 0;  ///< of the request
   int64_t row = 0;             ///< in the job store; 0: not stored
   bool restored = false;
   uint64_t stored_bytes = 0;  ///< of a restored job's payload, which is read when its turn comes
@@ -65,18 +66,20 @@ struct Job {
   std::string id;
   filecoin::RequestFacts facts;
   Bytes32 digest{};
-  Priority priority = Priority::kNormal;
-  std::optional<TimePoint> deadline;
   TimePoint submitted{};
+  uint64_t payload_bytes = 0;
   std::stop_source stop;  ///< requested once the job is over
   int64_t row = 0;        ///< in the job store; 0: not stored
   bool restored = false;  ///< from the store, after a restart
 
   JobState state = JobState::kQueued;
   Stage stage = Stage::kQueued;
+  Priority priority = Priority::kNormal;    ///< the highest that a caller asked for
+  std::optional<TimePoint> deadline;        ///< the latest of the callers'
   uint32_t callers = 1;                     ///< tickets that share this execution
   filecoin::VanillaRequest vanilla;         ///< until it is parsed
   uint64_t stored_bytes = 0;                ///< of the payload, while it lies in the store alone
+  bool set_aside = false;                   ///< its memory was needed for others: first they, then it
   memory::Reservation memory;               ///< until it is parsed
   std::shared_ptr<const ParsedJob> parsed;  ///< from then until the end
   std::string circuit;                      ///< id, once known

@@ -42,6 +42,8 @@ class JobTable {
   /// Ends an unfinished job, drops what it held, and stops those who work for it. `proof` for kCompleted, `error` for
   /// the others. False, with no effect, if it had ended before.
   bool Finish(Job& job, JobState state, std::string proof, std::string error, TimePoint now);
+  /// What is kept from the next Prune on.
+  void SetRetention(Retention retention) { retention_ = retention; }
   /// Forgets ended jobs beyond the retention.
   void Prune(TimePoint now);
   /// Rows of the store that belonged to jobs forgotten since the last call.
@@ -53,7 +55,7 @@ class JobTable {
   uint64_t ended() const { return ended_.size(); }
 
  private:
-  const Retention retention_;
+  Retention retention_;
   uint64_t next_key_ = 1;
   uint32_t unfinished_ = 0;
   std::map<uint64_t, std::shared_ptr<Job>> jobs_;

@@ -9,6 +9,7 @@ namespace cuzk::engine {
 
 void Pipeline::RunLoader(DeviceLine& line) {
   for (;;) {
+    Passage load;
     const filecoin::Circuit* circuit = nullptr;
     {
       BoardLock lock(board_);
@@ -16,6 +17,7 @@ void Pipeline::RunLoader(DeviceLine& line) {
       board_.loader_wake.wait(
           lock.get(), [&] { return board_.stopping || !line.lost.ok() || (job = NextToLoad(line)) != nullptr; });
       if (board_.stopping || !line.lost.ok()) return;
+      load = Passage(board_.loads, board_.admission);
       circuit = &job->parsed->circuit();
       Desk(*circuit).lines[line.index].loading = true;
       for (const auto& [key, other] : board_.jobs.jobs()) {
@@ -83,6 +85,7 @@ void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit) {
     LoadedParameters& mine = desk.lines[line.index];
     mine.loading = false;
     line.memory = line.device->memory();
+    line.memory_seen = Now();
     if (!parameters.ok()) {
       LoadFailed(lock, line, desk, parameters.status());
     } else if (line.lost.ok()) {

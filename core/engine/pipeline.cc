@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/engine/intake.h"
+
 namespace cuzk::engine {
 namespace {
 
@@ -50,13 +52,15 @@ Pipeline::Pipeline(const PipelineParts& parts)
     : parts_(parts),
       options_(*parts.options),
       budget_(*parts.engine->budget),
+      request_limit_(RequestMemoryLimit(options_, budget_)),
       board_(Retention{options_.max_results, options_.result_age}, options_.overtakes) {
   for (const filecoin::KindRow& row : filecoin::Kinds()) board_.kinds[row.kind];
   for (prover::Device* device : parts.engine->devices) {
     unsigned index = static_cast<unsigned>(board_.lines.size());
     auto line = std::make_unique<DeviceLine>(index, device, budget_, options_.pinned_bytes_per_device);
-    line->workers.resize(std::max(1u, options_.workers_per_device));
+    line->workers.resize(std::max(1u, options_.workers_per_device) + 1);  // the last one: CRITICAL alone
     line->memory = device->memory();
+    line->memory_seen = Now();
     board_.lines.push_back(std::move(line));
   }
   budget_listener_ = budget_.AddListener([this] { board_.admission.Notify(); });
@@ -108,6 +112,32 @@ void Pipeline::Enter(Job& job) {
   Publish(job);
 }
 
+void Pipeline::Join(Job& job, Priority priority, std::optional<TimePoint> deadline) {
+  job.callers++;
+  board_.counters.joined_total++;
+  if (Over(job)) return;
+  priority = std::max(priority, job.priority);
+  deadline = deadline && job.deadline ? std::max(deadline, job.deadline) : std::nullopt;
+  // How long a job may take counts from its own submission.
+  if (deadline && options_.max_job_time.count() > 0) {
+    deadline = std::min(*deadline, job.submitted + options_.max_job_time);
+  }
+  if (priority == job.priority && deadline == job.deadline) return;
+  job.priority = priority;
+  job.deadline = deadline;
+  board_.scheduler.Change(job.key, priority, deadline);
+  board_.admission.Notify();
+  for (auto& line : board_.lines) line->wake.notify_all();
+  if (parts_.store == nullptr || job.row == 0) return;
+  StoredJob changed{.row = job.row, .priority = priority};
+  if (deadline) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - Now());
+    changed.deadline_ms = WallClockMs() + left.count();
+  }
+  board_.records.push_back({StoreRecord::What::kChange, nullptr, std::move(changed)});
+  board_.recorder_wake.notify_one();
+}
+
 void Pipeline::Refresh(Job& job) {
   if (Over(job)) return;
   uint32_t ready = 0;
@@ -155,10 +185,12 @@ void Pipeline::StopWork(BoardLock& lock, Job& job) {
   job.stage = StageOf(job);
   // Freed after the lock: these may be large.
   struct Remains {
+    Passage passage;
     filecoin::VanillaRequest vanilla;
     std::shared_ptr<const ParsedJob> parsed;
   };
-  auto remains = std::make_shared<Remains>(Remains{std::move(job.vanilla), std::move(job.parsed)});
+  auto remains = std::make_shared<Remains>(
+      Remains{Passage(board_.in_flight, board_.admission), std::move(job.vanilla), std::move(job.parsed)});
   lock.After([remains]() mutable { remains.reset(); });
   job.memory.Release();
   job.loading = false;
@@ -196,8 +228,7 @@ void Pipeline::Conclude(BoardLock& lock, Job& job, JobState state, std::string t
   if (state == JobState::kCancelled) kind.cancelled_total++;
   if (state == JobState::kFailed) {
     kind.failed_total++;
-    board_.last_errors.push_front(StrCat(job.id, ": ", error));
-    if (board_.last_errors.size() > kLastErrors) board_.last_errors.pop_back();
+    Note(StrCat(job.id, ": ", error));
   }
   Publish(job);
   board_.ended.notify_all();
@@ -229,6 +260,11 @@ uint32_t Pipeline::StopAll(BoardLock& lock, JobState state, const std::string& t
   return static_cast<uint32_t>(unfinished.size());
 }
 
+Status Pipeline::Kept(const Job& job) const {
+  return absl::UnavailableError(StrCat(board_.refusing.empty() ? "the daemon stopped" : board_.refusing, "; job ",
+                                       job.id, " is kept and goes on at the next start"));
+}
+
 bool Pipeline::Drained() const {
   const auto& jobs = board_.jobs.jobs();
   return std::all_of(jobs.begin(), jobs.end(),
@@ -242,9 +278,13 @@ void Pipeline::Fetched(Job& job) {
   board_.recorder_wake.notify_one();
 }
 
-void Pipeline::Warn(BoardLock& lock, std::string text) {
-  board_.last_errors.push_front(text);
+void Pipeline::Note(std::string text) {
+  board_.last_errors.push_front(ErrorNote{std::move(text), Now()});
   if (board_.last_errors.size() > kLastErrors) board_.last_errors.pop_back();
+}
+
+void Pipeline::Warn(BoardLock& lock, std::string text) {
+  Note(text);
   if (Observer* observer = parts_.engine->observer) {
     lock.After([observer, text = std::move(text)] { observer->OnWarning(text); });
   }
@@ -280,7 +320,7 @@ void Pipeline::LoseDevice(BoardLock& lock, DeviceLine& line, const Status& why) 
   bool healthy = std::any_of(board_.lines.begin(), board_.lines.end(), [](const auto& l) { return l->lost.ok(); });
   if (!healthy) {
     board_.refusing = StrCat("no device is left: ", why.message());
-    for (const auto& job : Unfinished()) End(lock, *job, JobState::kFailed, board_.refusing);
+    StopAll(lock, JobState::kFailed, board_.refusing);
   }
   for (const auto& [key, job] : board_.jobs.jobs()) Refresh(*job);
   lock.After([orphans, freed, this, device = line.device]() mutable {

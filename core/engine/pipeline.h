@@ -1,9 +1,10 @@
 #pragma once
 // The way of a job through the house: parsed on a synthesis thread, its partitions admitted one by one as memory
 // allows, synthesised into leases, proved by two workers a device, assembled and verified by the finisher. Each
-// thread's loop is in a file of its own: admission.cc, synthesis.cc, loader.cc, device_worker.cc, finisher.cc,
-// recorder.cc.
+// thread's loop is in a file of its own: admission.cc (and relief.cc, for when memory is short), synthesis.cc,
+// loader.cc, device_worker.cc, finisher.cc, recorder.cc.
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -41,12 +42,19 @@ class Pipeline {
 
   /// Takes up a job that was just added to the table. With the board locked.
   void Enter(Job& job);
+  /// An equal request came in: the job takes the higher priority and the later deadline. With the board locked.
+  void Join(Job& job, Priority priority, std::optional<TimePoint> deadline);
   /// Ends a job: at once, or where it is stored once that is written. `text` is the proof or the error. With the board
   /// locked. False if it was over before.
   bool End(BoardLock& lock, Job& job, JobState state, std::string text);
   /// Stops every unfinished job: a stored one is kept for the next start, any other ends. With the board locked.
   /// Returns how many those were.
   uint32_t StopAll(BoardLock& lock, JobState state, const std::string& text);
+  /// Why an Await of a stopped job that the store keeps has no result. With the board locked.
+  Status Kept(const Job& job) const;
+  /// Ends every load, for good.
+  void StopLoading() { stop_.request_stop(); }
+  std::stop_token loading_stop() const { return stop_.get_token(); }
   /// Whether every job has ended or was stopped for the next start. With the board locked.
   bool Drained() const;
   /// Somebody got the result. With the board locked.
@@ -62,6 +70,7 @@ class Pipeline {
   void Publish(Job& job);
   void ReturnPartition(Job& job, uint32_t index);
   void LoseDevice(BoardLock& lock, DeviceLine& line, const Status& why);
+  void Note(std::string text);
   void Warn(BoardLock& lock, std::string text);
   void StopWork(BoardLock& lock, Job& job);
   void Conclude(BoardLock& lock, Job& job, JobState state, std::string text);
@@ -83,7 +92,12 @@ class Pipeline {
   bool Pick(Wanted* wanted);
   Status Provide(Wanted& wanted);
   bool Dispatch(Wanted wanted);
+
+  // relief.cc
   bool Refused(const Wanted& wanted, const Status& status);
+  bool Relieve();
+  bool SetAside(BoardLock& lock, const Job* favoured);
+  std::vector<std::shared_ptr<const prover::ResidentParameters>> TakeFresh(const std::string& except);
 
   // synthesis.cc
   void RunSynthesis(unsigned thread);
@@ -101,6 +115,8 @@ class Pipeline {
   // device_worker.cc
   void RunWorker(DeviceLine& line, unsigned worker);
   void Prove(DeviceLine& line, unsigned worker, DeviceTask task);
+  std::deque<DeviceTask>::iterator NextTask(DeviceLine& line, unsigned worker) const;
+  DeviceTask TakeNext(DeviceLine& line, unsigned worker);
   StatusOr<groth16::MsmResults> RunOnDevice(DeviceLine& line, unsigned worker, DeviceTask& task);
   void DeviceError(DeviceLine& line, PartitionTask task, const Status& status);
 
@@ -117,10 +133,12 @@ class Pipeline {
   const PipelineParts parts_;
   const EngineOptions& options_;
   memory::Budget& budget_;
+  const uint64_t request_limit_;  // of the budget, for requests
   Board board_;
-  std::stop_source stop_;     // of loading
-  std::mutex shape_mutex_;    // one shape is made at a time
-  memory::Reservation held_;  // of admission: host memory of a partition whose lease is not there yet
+  std::stop_source stop_;       // of loading
+  std::mutex shape_mutex_;      // one shape is made at a time
+  memory::Reservation held_;    // of admission: host memory of a partition whose lease is not there yet
+  bool lease_missing_ = false;  // of admission: the latest turn waits for a lease
   memory::Registration budget_listener_;
   std::vector<std::jthread> threads_;  // last: joined first
 };

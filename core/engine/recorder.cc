@@ -31,6 +31,9 @@ void Pipeline::Record(const StoreRecord& record) {
     case StoreRecord::What::kForget:
       status = parts_.store->Forget(record.stored.row);
       break;
+    case StoreRecord::What::kChange:
+      status = parts_.store->Change(record.stored);
+      break;
   }
   BoardLock lock(board_);
   if (!status.ok()) Warn(lock, std::string(status.message()));

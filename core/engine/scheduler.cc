@@ -11,6 +11,13 @@ void Scheduler::Add(uint64_t key, Priority priority, std::optional<TimePoint> de
   CUZK_CHECK(added);
 }
 
+void Scheduler::Change(uint64_t key, Priority priority, std::optional<TimePoint> deadline) {
+  auto it = jobs_.find(key);
+  if (it == jobs_.end()) return;
+  it->second.priority = priority;
+  it->second.deadline = deadline;
+}
+
 void Scheduler::Remove(uint64_t key) { jobs_.erase(key); }
 
 void Scheduler::SetReady(uint64_t key, uint32_t turns) {

@@ -19,6 +19,8 @@ class Scheduler {
 
   /// Keys ascend with submission. A job begins with nothing ready.
   void Add(uint64_t key, Priority priority, std::optional<TimePoint> deadline);
+  /// What equal requests that joined the job asked for. No effect if it is unknown.
+  void Change(uint64_t key, Priority priority, std::optional<TimePoint> deadline);
   /// The job is over, or unknown.
   void Remove(uint64_t key);
   /// How many turns of the job could be served now.

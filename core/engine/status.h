@@ -43,17 +43,22 @@ struct WorkerStatus {
   uint32_t partition = 0;
   double busy_seconds = 0;        ///< of the current partition
   double busy_seconds_total = 0;  ///< since the start, finished partitions only
+  bool critical_only = false;     ///< the last worker of a device
 };
 
 struct DeviceStatus {
   std::string name;
   int ordinal = 0;
-  prover::MemoryInfo memory;  ///< as the workers last saw it
-  std::string lost;           ///< why; empty: healthy
+  prover::DeviceIdentity identity;
+  prover::MemoryInfo memory;      ///< as the workers last saw it
+  double memory_seconds_ago = 0;  ///< when that was
+  std::string lost;               ///< why; empty: healthy
   std::vector<WorkerStatus> workers;
   memory::PinnedPoolSnapshot pool;
   uint32_t queued = 0;  ///< witnesses that wait for a worker
   uint64_t partitions_total = 0;
+  double busy_seconds_total = 0;                ///< in which at least one worker had a partition, until now
+  std::map<std::string, double> stage_seconds;  ///< of ended partitions, by prover::stage; workers overlap
 };
 
 struct KindStatus {
@@ -64,11 +69,18 @@ struct KindStatus {
 struct EngineCounters {
   uint64_t submitted_total = 0, joined_total = 0, refused_total = 0;
   uint64_t wrong_proofs_total = 0;   ///< partitions whose proof did not verify
+  uint64_t verifier_disagreements_total = 0;  ///< jobs whose proofs verified one by one, but not together
   uint64_t device_errors_total = 0;  ///< partitions that a device gave back with an error
   uint64_t devices_lost_total = 0;
   uint64_t retries_total = 0;          ///< partitions proved again, for whichever reason
   uint64_t partitions_total = 0;       ///< proved and collected
   uint64_t scheduler_turns_total = 0;  ///< grows at least once a second while the engine lives
+};
+
+/// Something that went wrong: how a job failed, what a device did.
+struct ErrorStatus {
+  std::string text;
+  double seconds_ago = 0;
 };
 
 struct EngineStatus {
@@ -77,12 +89,16 @@ struct EngineStatus {
   memory::BudgetSnapshot budget;
   std::vector<DeviceStatus> devices;
   std::vector<prover::ParameterStatus> parameters;
-  std::map<filecoin::Kind, KindStatus> kinds;  ///< all four
-  std::vector<JobStatus> jobs;                 ///< unfinished in order of submission, then those that ended lately
+  std::map<std::string, uint32_t> parameter_users;  ///< by circuit: partitions that are on their way with them
+  std::map<filecoin::Kind, KindStatus> kinds;       ///< all four
+  std::vector<JobStatus> jobs;                      ///< unfinished in order of submission, then those that ended lately
   EngineCounters counters;
   unsigned synthesis_threads = 0, synthesis_active = 0;
   uint64_t results_kept = 0;
-  std::vector<std::string> last_errors;  ///< newest first, at most 20
+  std::vector<ErrorStatus> last_errors;  ///< newest first, at most 20
+
+  /// How many hold the parameters of a circuit: partitions, or the one who just loaded them.
+  uint32_t ParameterReferences(const std::string& circuit) const;
 };
 
 }  // namespace cuzk::engine

@@ -274,6 +274,12 @@ void JobStore::DeletePayload(int64_t row) {
   if (!error && std::filesystem::remove(path, error)) payload_bytes_ -= std::min(payload_bytes_, bytes);
 }
 
+Status JobStore::Change(const StoredJob& job) {
+  std::lock_guard lock(mutex_);
+  Statement update(*this, "UPDATE jobs SET priority=?,deadline=? WHERE row=?");
+  return update.Bind(static_cast<int64_t>(job.priority)).Bind(job.deadline_ms).Bind(job.row).Run();
+}
+
 Status JobStore::Fetched(int64_t row) {
   std::lock_guard lock(mutex_);
   return Statement(*this, "UPDATE jobs SET fetched=1 WHERE row=?").Bind(row).Run();

@@ -60,6 +60,8 @@ class JobStore {
   StatusOr<int64_t> Accept(const StoredJob& job);
   /// The end of a job, with its proof or error; its payload goes. On disk when it returns.
   Status Finish(const StoredJob& job);
+  /// Priority and deadline are now others.
+  Status Change(const StoredJob& job);
   /// Somebody has got the result; not flushed at once.
   Status Fetched(int64_t row);
   /// The job was never accepted, or is no longer kept.

@@ -120,14 +120,8 @@ void Pipeline::Queue(DeviceTask task) {
   }
   job.partitions[task.task.index].state = PartitionState::kSynthDone;
   task.task.began = Now();
-  auto goes_before = [](const DeviceTask& x, const DeviceTask& y) {
-    if (x.task.job->priority != y.task.job->priority) return x.task.job->priority > y.task.job->priority;
-    if (x.task.job->key != y.task.job->key) return x.task.job->key < y.task.job->key;
-    return x.task.index < y.task.index;
-  };
-  auto place = std::upper_bound(line.queue.begin(), line.queue.end(), task, goes_before);
-  line.queue.insert(place, std::move(task));
-  line.wake.notify_one();
+  line.queue.push_back(std::move(task));
+  line.wake.notify_all();
   Publish(job);
 }
 

@@ -1,5 +1,6 @@
 #include "core/engine/timeline.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -34,19 +35,34 @@ int64_t Microseconds(Duration duration) {
 }  // namespace
 
 void TimelineLog::Add(TimelineBar bar) {
+  auto added = std::make_shared<const TimelineBar>(std::move(bar));
+  std::shared_ptr<const TimelineBar> dropped;  // destroyed after the lock
   std::lock_guard lock(mutex_);
-  bars_.push_back(std::move(bar));
-  if (bars_.size() > most_) bars_.pop_front();
+  bars_.push_back(std::move(added));
+  if (bars_.size() <= most_) return;
+  dropped = std::move(bars_.front());
+  bars_.pop_front();
+}
+
+TimelineLog::Bars TimelineLog::Copy() const {
+  std::lock_guard lock(mutex_);
+  return bars_;
+}
+
+std::vector<std::shared_ptr<const TimelineBar>> TimelineLog::Since(TimePoint since, size_t most) const {
+  std::vector<std::shared_ptr<const TimelineBar>> found;
+  const Bars bars = Copy();
+  for (auto it = bars.rbegin(); it != bars.rend() && found.size() < most; ++it) {
+    if ((*it)->end >= since) found.push_back(*it);
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
 }
 
 std::string TimelineLog::ToJson() const {
-  std::deque<TimelineBar> bars;
-  {
-    std::lock_guard lock(mutex_);
-    bars = bars_;
-  }
+  const Bars bars = Copy();
   std::map<std::string, size_t> tracks;
-  for (const TimelineBar& bar : bars) tracks.emplace(bar.track, 0);
+  for (const auto& bar : bars) tracks.emplace(bar->track, 0);
   std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
   size_t number = 0;
   for (auto& [name, id] : tracks) {
@@ -56,7 +72,8 @@ std::string TimelineLog::ToJson() const {
     AppendJsonText(name, &out);
     out.append("}}");
   }
-  for (const TimelineBar& bar : bars) {
+  for (const auto& entry : bars) {
+    const TimelineBar& bar = *entry;
     out.append(",\n{\"ph\":\"X\",\"cat\":\"cuzk\",\"name\":");
     AppendJsonText(bar.name, &out);
     out.append(StrCat(",\"pid\":1,\"tid\":", tracks.at(bar.track), ",\"ts\":", Microseconds(bar.begin - origin_),

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/engine/job.h"
 
@@ -21,7 +23,8 @@ struct TimelineBar {
   uint32_t partition = 0;
 };
 
-/// Thread-safe. Keeps the latest bars, a bounded number.
+/// Thread-safe. Keeps the latest bars, a bounded number. Reading holds its lock no longer than it takes to copy
+/// pointers, so nobody who draws waits for a reader.
 class TimelineLog {
  public:
   explicit TimelineLog(TimePoint origin, size_t most = 20'000) : origin_(origin), most_(most) {}
@@ -29,12 +32,17 @@ class TimelineLog {
   /// Chrome's trace format: an object with "traceEvents", complete events in microseconds since the origin, one thread
   /// a track, with its name.
   std::string ToJson() const;
+  /// The bars that ended at `since` or later, in the order in which they were added; at most the last `most`.
+  std::vector<std::shared_ptr<const TimelineBar>> Since(TimePoint since, size_t most) const;
 
  private:
+  using Bars = std::deque<std::shared_ptr<const TimelineBar>>;
+  Bars Copy() const;
+
   const TimePoint origin_;
   const size_t most_;
   mutable std::mutex mutex_;
-  std::deque<TimelineBar> bars_;  // guarded by mutex_
+  Bars bars_;  // guarded by mutex_
 };
 
 }  // namespace cuzk::engine

@@ -63,14 +63,19 @@ Budget::Budget(BudgetOptions options) : options_(std::move(options)) { counters_
 
 Budget::~Budget() { CUZK_CHECK(counters_.used_bytes == 0); }
 
-bool Budget::Take(MemoryClass memory_class, uint64_t bytes, uint64_t* missing) {
+bool Budget::Take(MemoryClass memory_class, uint64_t bytes, uint64_t class_limit, Shortage* shortage) {
   std::lock_guard lock(mutex_);
-  uint64_t available = options_.limit_bytes - counters_.used_bytes;
-  if (bytes > available) {
-    *missing = bytes - available;
+  size_t index = static_cast<size_t>(memory_class);
+  uint64_t held = counters_.used_by_class[index];
+  if (class_limit != 0 && held != 0 && (held > class_limit || bytes > class_limit - held)) {
+    *shortage = {.bytes = bytes, .of_class = true};
     return false;
   }
-  size_t index = static_cast<size_t>(memory_class);
+  uint64_t available = options_.limit_bytes - counters_.used_bytes;
+  if (bytes > available) {
+    *shortage = {.bytes = bytes - available};
+    return false;
+  }
   counters_.used_bytes += bytes;
   counters_.used_by_class[index] += bytes;
   counters_.reservations_total[index]++;
@@ -89,23 +94,31 @@ void Budget::GiveBack(MemoryClass memory_class, uint64_t bytes) {
   NotifyChange();
 }
 
-StatusOr<Reservation> Budget::TryReserve(MemoryClass memory_class, uint64_t bytes) {
-  uint64_t missing = 0;
+StatusOr<Reservation> Budget::TryReserve(MemoryClass memory_class, uint64_t bytes, uint64_t class_limit) {
+  Shortage shortage;
   bool possible = bytes <= options_.limit_bytes && !(options_.refuse && options_.refuse(memory_class, bytes));
   if (possible) {
-    if (Take(memory_class, bytes, &missing)) return Reservation(this, memory_class, bytes);
-    Call(reclaimers_, missing);
-    if (Take(memory_class, bytes, &missing)) return Reservation(this, memory_class, bytes);
+    if (Take(memory_class, bytes, class_limit, &shortage)) return Reservation(this, memory_class, bytes);
+    // What is idle belongs to other classes: dropping it makes no room under the limit of this one.
+    if (!shortage.of_class) {
+      Call(reclaimers_, shortage.bytes);
+      if (Take(memory_class, bytes, class_limit, &shortage)) return Reservation(this, memory_class, bytes);
+    }
   }
-  uint64_t used;
+  uint64_t used, used_by_class;
   {
     std::lock_guard lock(mutex_);
-    counters_.refusals_total[static_cast<size_t>(memory_class)]++;
+    size_t index = static_cast<size_t>(memory_class);
+    counters_.refusals_total[index]++;
     used = counters_.used_bytes;
+    used_by_class = counters_.used_by_class[index];
   }
-  std::string text =
-      StrCat(bytes, " bytes for ", MemoryClassName(memory_class), " do not fit into the memory budget: ", used, " of ",
-             options_.limit_bytes, " bytes are in use");
+  std::string text = StrCat(bytes, " bytes for ", MemoryClassName(memory_class));
+  if (possible && shortage.of_class) {
+    return absl::UnavailableError(StrCat(text, " do not fit into their part of the memory budget: ", used_by_class,
+                                         " of ", class_limit, " bytes are in use"));
+  }
+  text = StrCat(text, " do not fit into the memory budget: ", used, " of ", options_.limit_bytes, " bytes are in use");
   return possible ? absl::UnavailableError(text) : absl::ResourceExhaustedError(text);
 }
 
@@ -115,8 +128,42 @@ StatusOr<Reservation> Budget::Reserve(MemoryClass memory_class, uint64_t bytes, 
     uint64_t seen = ChangeCount();
     auto reservation = TryReserve(memory_class, bytes);
     if (reservation.ok() || !absl::IsUnavailable(reservation.status())) return reservation;
-    WaitForChange(seen, stop);
+    CUZK_RETURN_IF_ERROR(WaitForRoom(memory_class, seen, stop));
   }
+}
+
+Status Budget::WaitForRoom(MemoryClass memory_class, uint64_t seen, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  auto self = waiters_.insert(waiters_.end(), Waiter{memory_class, seen});
+  changed_.wait(lock, stop, [&] { return changes_ != seen || self->refused; });
+  const bool refused = self->refused, changed = changes_ != seen;
+  waiters_.erase(self);
+  if (refused) {
+    return absl::ResourceExhaustedError(StrCat("what is needed for ", MemoryClassName(memory_class),
+                                               " does not fit into the memory budget: ", counters_.used_bytes, " of ",
+                                               options_.limit_bytes, " bytes are in use and will not be given back"));
+  }
+  return changed ? absl::OkStatus() : absl::CancelledError("stopped while waiting for memory");
+}
+
+uint64_t Budget::Waiting(MemoryClass memory_class) const {
+  std::lock_guard lock(mutex_);
+  return static_cast<uint64_t>(std::count_if(waiters_.begin(), waiters_.end(), [&](const Waiter& waiter) {
+    return waiter.memory_class == memory_class && waiter.seen == changes_ && !waiter.refused;
+  }));
+}
+
+bool Budget::RefuseWaiting(MemoryClass memory_class) {
+  {
+    std::lock_guard lock(mutex_);
+    auto latest = std::find_if(waiters_.rbegin(), waiters_.rend(), [&](const Waiter& waiter) {
+      return waiter.memory_class == memory_class && waiter.seen == changes_ && !waiter.refused;
+    });
+    if (latest == waiters_.rend()) return false;
+    latest->refused = true;
+  }
+  changed_.notify_all();
+  return true;
 }
 
 uint64_t Budget::ChangeCount() const {

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -88,17 +89,25 @@ class Budget {
 
   /// Takes `bytes` or returns at once: RESOURCE_EXHAUSTED if they would not fit even into an empty budget, UNAVAILABLE
   /// if they do not fit now, both with the figures. Before it answers UNAVAILABLE it asks the reclaimers for what is
-  /// missing. The caller must hold no lock that a reclaimer takes.
-  StatusOr<Reservation> TryReserve(MemoryClass memory_class, uint64_t bytes);
+  /// missing. The caller must hold no lock that a reclaimer takes. `class_limit`, if not 0, is the most that the class
+  /// may hold afterwards, unless it holds nothing now: UNAVAILABLE above it.
+  StatusOr<Reservation> TryReserve(MemoryClass memory_class, uint64_t bytes, uint64_t class_limit = 0);
 
   /// The same, but waits while they do not fit now. Waiting calls are served in any order. CANCELLED when `stop` is
-  /// requested.
+  /// requested, RESOURCE_EXHAUSTED when RefuseWaiting picks it.
   StatusOr<Reservation> Reserve(MemoryClass memory_class, uint64_t bytes, std::stop_token stop);
 
   /// Counts releases (and NotifyChange calls): read it, try, and if that failed wait for it to differ.
   uint64_t ChangeCount() const;
   /// Returns true when ChangeCount() differs from `seen`, false when `stop` is requested first.
   bool WaitForChange(uint64_t seen, std::stop_token stop) const;
+  /// For whoever waits until a reservation of that class fits that did not with ChangeCount() at `seen`: OK when
+  /// ChangeCount() differs, CANCELLED when `stop` is requested first, RESOURCE_EXHAUSTED when RefuseWaiting picks it.
+  Status WaitForRoom(MemoryClass memory_class, uint64_t seen, std::stop_token stop);
+  /// How many calls wait so for a change after their last attempt.
+  uint64_t Waiting(MemoryClass memory_class) const;
+  /// For whoever knows that nothing will be released by itself: refuses the latest of them. False if there is none.
+  bool RefuseWaiting(MemoryClass memory_class);
   /// For memory that became available without a release: a lease that went home to its pool.
   void NotifyChange();
 
@@ -124,7 +133,17 @@ class Budget {
     std::vector<Hook> hooks;  // guarded by mutex
     uint64_t next_id = 0;     // guarded by mutex
   };
-  bool Take(MemoryClass memory_class, uint64_t bytes, uint64_t* missing);
+  struct Waiter {
+    MemoryClass memory_class;
+    uint64_t seen;  // the change count at its last attempt
+    bool refused = false;
+  };
+  /// What keeps a reservation out: bytes above a limit.
+  struct Shortage {
+    uint64_t bytes = 0;
+    bool of_class = false;
+  };
+  bool Take(MemoryClass memory_class, uint64_t bytes, uint64_t class_limit, Shortage* shortage);
   void GiveBack(MemoryClass memory_class, uint64_t bytes);
   static Registration Add(HookList& list, std::function<void(uint64_t)> call);
   static void Call(HookList& list, uint64_t argument);
@@ -132,8 +151,9 @@ class Budget {
   const BudgetOptions options_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
-  uint64_t changes_ = 0;     // guarded by mutex_
-  BudgetSnapshot counters_;  // guarded by mutex_
+  uint64_t changes_ = 0;       // guarded by mutex_
+  BudgetSnapshot counters_;    // guarded by mutex_
+  std::list<Waiter> waiters_;  // in order of arrival; guarded by mutex_
   HookList listeners_, reclaimers_;
 };
 

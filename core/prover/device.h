@@ -46,6 +46,13 @@ struct MemoryInfo {
   uint64_t total = 0, free = 0;  ///< bytes
 };
 
+/// What a device is, for people and for the labels of metrics; empty where it has none.
+struct DeviceIdentity {
+  std::string uuid;                ///< "GPU-" and hex digits, as the driver's own tools print it
+  std::string driver;              ///< version of the driver
+  std::string compute_capability;  ///< "9.0"
+};
+
 struct PlanOptions {
   unsigned workers = 2;     ///< partitions at once
   uint64_t memory_cap = 0;  ///< device bytes that may be used at most; 0 = what is free
@@ -62,6 +69,7 @@ struct LoadOptions {
 
 struct StartOptions {
   unsigned worker = 0;   ///< which worker of the device, from 0; chooses streams
+  unsigned urgency = 0;  ///< of those that wait for the compute region, the most urgent one enters first
   std::stop_token stop;  ///< looked at between stages; Cancelled, and the witness is given back
   Progress progress;     ///< units of work done of all units, of this partition
 };
@@ -100,6 +108,8 @@ class Device {
   virtual std::string_view name() const = 0;
   /// Number of the card; -1 for the CPU device.
   virtual int ordinal() const = 0;
+  /// Found out once; asking costs nothing.
+  virtual DeviceIdentity identity() const { return {}; }
   virtual MemoryInfo memory() const = 0;
   /// OK, or why the device was lost. Once not OK, never OK again.
   virtual Status health() const = 0;

@@ -6,19 +6,35 @@ DeviceLease::~DeviceLease() {
   if (region_) region_->Leave();
 }
 
-StatusOr<DeviceLease> ComputeRegion::Enter(std::stop_token stop) {
+std::list<ComputeRegion::Waiter>::iterator ComputeRegion::Next() {
+  auto best = waiting_.begin();
+  for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
+    if (it->passes >= kMostPasses) return it;
+    if (it->urgency > best->urgency) best = it;
+  }
+  return best;
+}
+
+StatusOr<DeviceLease> ComputeRegion::Enter(std::stop_token stop, unsigned urgency) {
   std::unique_lock lock(mutex_);
-  const uint64_t ticket = next_ticket_++;
-  if (changed_.wait(lock, stop, [&] { return now_serving_ == ticket; })) return DeviceLease(this);
-  gone_.insert(ticket);
-  return absl::CancelledError("cancelled while waiting for the device");
+  auto self = waiting_.insert(waiting_.end(), Waiter{urgency});
+  if (!changed_.wait(lock, stop, [&] { return !taken_ && Next() == self; })) {
+    waiting_.erase(self);
+    // It may have been this one's turn.
+    lock.unlock();
+    changed_.notify_all();
+    return absl::CancelledError("cancelled while waiting for the device");
+  }
+  for (auto it = waiting_.begin(); it != self; ++it) it->passes++;
+  waiting_.erase(self);
+  taken_ = true;
+  return DeviceLease(this);
 }
 
 void ComputeRegion::Leave() {
   {
     std::lock_guard lock(mutex_);
-    ++now_serving_;
-    while (gone_.erase(now_serving_) > 0) ++now_serving_;
+    taken_ = false;
   }
   changed_.notify_all();
 }

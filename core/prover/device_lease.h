@@ -2,9 +2,8 @@
 // The narrow mutex of a device: of its workers, one at a time is in the compute region.
 
 #include <condition_variable>
-#include <cstdint>
+#include <list>
 #include <mutex>
-#include <set>
 #include <stop_token>
 #include <utility>
 
@@ -31,21 +30,28 @@ class DeviceLease {
   ComputeRegion* region_;
 };
 
-/// One per device. Enters in the order of asking.
+/// One per device. Who waits with more urgency enters first, equal ones in the order of asking; but nobody is passed
+/// more than kMostPasses times.
 class ComputeRegion {
  public:
-  /// Blocks until the region is free. Cancelled if `stop` is asked for first.
-  StatusOr<DeviceLease> Enter(std::stop_token stop);
+  static constexpr unsigned kMostPasses = 16;
+
+  /// Blocks until the region is free and it is the caller's turn. Cancelled if `stop` is asked for first.
+  StatusOr<DeviceLease> Enter(std::stop_token stop, unsigned urgency = 0);
 
  private:
   friend class DeviceLease;
+  struct Waiter {
+    unsigned urgency = 0;
+    unsigned passes = 0;  // entries of others that asked later
+  };
   void Leave();
+  std::list<Waiter>::iterator Next();  // with mutex_ held and somebody waiting
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  uint64_t next_ticket_ = 0;  // guarded by mutex_
-  uint64_t now_serving_ = 0;  // guarded by mutex_
-  std::set<uint64_t> gone_;   // tickets given up while waiting; guarded by mutex_
+  bool taken_ = false;         // guarded by mutex_
+  std::list<Waiter> waiting_;  // in the order of asking; guarded by mutex_
 };
 
 }  // namespace cuzk::prover

@@ -43,10 +43,28 @@ void FaultyDevice::Hold() {
   std::lock_guard lock(mutex_);
   held_ = true;
 }
+void FaultyDevice::HoldLoads() {
+  std::lock_guard lock(mutex_);
+  loads_held_ = true;
+}
+void FaultyDevice::ReleaseLoads() {
+  {
+    std::lock_guard lock(mutex_);
+    loads_held_ = false;
+  }
+  changed_.notify_all();
+}
 void FaultyDevice::Release() {
   {
     std::lock_guard lock(mutex_);
-    held_ = false;
+    held_ = loads_held_ = false;
+  }
+  changed_.notify_all();
+}
+void FaultyDevice::Lose() {
+  {
+    std::lock_guard lock(mutex_);
+    lost_ = true;
   }
   changed_.notify_all();
 }
@@ -57,6 +75,11 @@ uint64_t FaultyDevice::calls(FaultPoint point) const {
 uint64_t FaultyDevice::waiting() const {
   std::lock_guard lock(mutex_);
   return waiting_;
+}
+
+uint64_t FaultyDevice::waiting_loads() const {
+  std::lock_guard lock(mutex_);
+  return waiting_loads_;
 }
 
 Status FaultyDevice::health() const {
@@ -102,9 +125,18 @@ Status FaultyDevice::WaitInside(std::stop_token stop) {
   return absl::OkStatus();
 }
 
+Status FaultyDevice::WaitToLoad(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  ++waiting_loads_;
+  changed_.wait(lock, stop, [&] { return !loads_held_ || lost_; });
+  --waiting_loads_;
+  return stop.stop_requested() ? absl::CancelledError("cancelled before loading (injected delay)") : absl::OkStatus();
+}
+
 StatusOr<std::shared_ptr<const ResidentParameters>> FaultyDevice::Load(
     std::shared_ptr<const groth16::ParameterFile> file, std::shared_ptr<const r1cs::Shape> shape,
     const prover::LoadOptions& options) {
+  CUZK_RETURN_IF_ERROR(WaitToLoad(options.stop));
   CUZK_RETURN_IF_ERROR(Strike(FaultPoint::kLoad, nullptr));
   return inner_.Load(std::move(file), std::move(shape), options);
 }

@@ -43,11 +43,19 @@ class FaultyDevice : public prover::Device {
   void set_delay(std::chrono::milliseconds delay);
   /// While held, every Start waits inside, after the witness went home, until released or stopped (Cancelled).
   void Hold();
+  /// While held, every Load waits before it begins, until released or stopped (Cancelled).
+  void HoldLoads();
+  void ReleaseLoads();
+  /// Ends both.
   void Release();
+  /// The device is lost from now on; who waits inside hears it.
+  void Lose();
   /// Calls of a point so far.
   uint64_t calls(FaultPoint point) const;
   /// Starts that wait in Hold or in the delay now.
   uint64_t waiting() const;
+  /// Loads that wait now.
+  uint64_t waiting_loads() const;
 
   std::string_view name() const override { return inner_.name(); }
   int ordinal() const override { return inner_.ordinal(); }
@@ -68,14 +76,16 @@ class FaultyDevice : public prover::Device {
   /// Counts a call; the fault that strikes it, or the loss of the device.
   Status Strike(FaultPoint point, std::optional<FaultKind>* corruption);
   Status WaitInside(std::stop_token stop);
+  Status WaitToLoad(std::stop_token stop);
 
   prover::Device& inner_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
-  std::vector<Fault> faults_;           // guarded by mutex_
-  std::array<uint64_t, 3> calls_{};     // by FaultPoint; guarded by mutex_
-  bool lost_ = false, held_ = false;    // guarded by mutex_
-  uint64_t waiting_ = 0;                // guarded by mutex_
+  std::vector<Fault> faults_;        // guarded by mutex_
+  std::array<uint64_t, 3> calls_{};  // by FaultPoint; guarded by mutex_
+  // Guarded by mutex_.
+  bool lost_ = false, held_ = false, loads_held_ = false;
+  uint64_t waiting_ = 0, waiting_loads_ = 0;
   std::chrono::milliseconds delay_{0};  // guarded by mutex_
 };
 

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <map>
 
 #include "core/engine/engine.h"
@@ -13,6 +15,7 @@
 #include "core/memory/detect.h"
 #include "core/prover/cpu_device.h"
 #include "tests/fixtures.h"
+#include "tests/unit/memory/faulty_allocator.h"
 
 namespace cuzk::engine {
 namespace {
@@ -23,14 +26,17 @@ using std::chrono::steady_clock;
 
 class EngineProof : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { Begin({}); }
+  /// Starts the engine; `refuse` as of the budget.
+  void Begin(std::function<bool(memory::MemoryClass, uint64_t)> refuse) {
     const char* choice = std::getenv("CUZK_CPU_ARITHMETIC");
     auto arithmetic = algebra::ResolveArithmetic(choice ? std::optional<std::string_view>(choice) : std::nullopt);
     ASSERT_TRUE(arithmetic.ok()) << arithmetic.status();
-    device_ = prover::MakeCpuDevice({.pool = &pool_, .arithmetic = *arithmetic});
+    device_ = prover::MakeCpuDevice({.pool = &pool_, .arithmetic = *arithmetic, .allocator = &allocator_});
     auto limits = memory::DetectMemory();
     ASSERT_TRUE(limits.ok()) << limits.status();
-    budget_ = std::make_unique<memory::Budget>(memory::DefaultBudget(*limits));
+    budget_ = std::make_unique<memory::Budget>(
+        memory::BudgetOptions{.limit_bytes = memory::DefaultBudget(*limits), .refuse = std::move(refuse)});
     EngineOptions options{.parameter_directory = CUZK_TEST_PARAMETERS, .allow_development = true};
     // Made a moment ago and checked by whoever made them.
     options.digest = prover::DigestPolicy::kSkip;
@@ -43,6 +49,7 @@ class EngineProof : public testing::Test {
   void TearDown() override {
     engine_.reset();
     EXPECT_EQ(budget_->Snapshot().used_bytes, 0u);
+    EXPECT_EQ(allocator_.bytes_out(), 0u);
   }
 
   static std::filesystem::path Recorded(const std::string& name) {
@@ -92,6 +99,7 @@ class EngineProof : public testing::Test {
   }
 
   ThreadPool pool_{0};
+  testing_support::FaultyAllocator allocator_;
   std::unique_ptr<prover::Device> device_;
   std::unique_ptr<memory::Budget> budget_;
   std::unique_ptr<Engine> engine_;
@@ -142,6 +150,57 @@ TEST_F(EngineProof, AllKindsAtOnce) {
   }
   for (const JobTicket& ticket : tickets) ExpectValid(ticket);
   EXPECT_EQ(engine_->Snapshot().devices[0].pool.used_slabs, 0u);
+}
+
+TEST_F(EngineProof, EveryAllocationThatFailsIsSurvived) {
+  constexpr const char* kRequest = "winning/2KiB-winning-1000-a";
+  size_t failed = 0, retried = 0;
+  for (size_t n = 0;; ++n) {
+    TearDown();
+    Begin({});
+    const size_t first = allocator_.calls() + n;
+    allocator_.Fail(first, 1);
+    JobResult result = Await(Submit(kRequest));
+    const bool struck = allocator_.calls() > first;
+    allocator_.FailNever();
+    if (result.state == JobState::kFailed) {
+      EXPECT_THAT(result.error, testing::HasSubstr("no memory (injected)")) << n;
+      failed++;
+    } else {
+      EXPECT_EQ(result.state, JobState::kCompleted) << n;
+      retried += struck;
+    }
+    if (!struck) break;
+    ExpectValid(Submit(kRequest));
+  }
+  std::printf("%zu failing allocations ended the job, after %zu the partition was proved again\n", failed, retried);
+  EXPECT_GT(failed + retried, 5u);
+}
+
+TEST_F(EngineProof, EveryReservationForAnAllocationThatIsRefusedIsSurvived) {
+  constexpr const char* kRequest = "winning/2KiB-winning-1000-a";
+  for (int n = 0;; ++n) {
+    TearDown();
+    std::atomic<int> calls = 0;
+    Begin([&](memory::MemoryClass, uint64_t) { return calls++ == n; });
+    auto request = filecoin::ReadRequestDirectory(Recorded(kRequest));
+    ASSERT_TRUE(request.ok()) << request.status();
+    auto ticket = engine_->Submit({.vanilla = std::move(request->request)});
+    if (ticket.ok()) {
+      JobResult result = Await(*ticket);
+      if (result.state != JobState::kCompleted) {
+        EXPECT_EQ(result.state, JobState::kFailed);
+        EXPECT_THAT(result.error, testing::HasSubstr("do not fit into the memory budget")) << n;
+      }
+    } else {
+      EXPECT_TRUE(absl::IsResourceExhausted(ticket.status())) << ticket.status();
+    }
+    const bool struck = calls > n;
+    ExpectValid(Submit(kRequest));
+    TearDown();  // nothing of it calls the counter below any more
+    Begin({});
+    if (!struck) break;
+  }
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ engine::EngineStatus Busy() {
   engine::DeviceStatus device{.name = "cpu", .ordinal = -1};
   device.workers = {{.worker = 0, .job_key = 1, .job_id = "x", .partition = 1, .busy_seconds = 2.5}, {.worker = 1}};
   status.devices.push_back(device);
-  status.last_errors = {"a \"quoted\" error"};
+  status.last_errors = {{"a \"quoted\" error", 7.5}};
   return status;
 }
 

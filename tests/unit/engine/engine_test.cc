@@ -96,6 +96,19 @@ TEST(Engine, RefusesWhenQueueOrMemoryAreFull) {
   EXPECT_THAT(std::string(large.status().message()), StartsWith("no memory for the request"));
 }
 
+TEST(Engine, LimitsMayChangeWhileItWorks) {
+  SmallEngine engine({.engine = {.max_unfinished_jobs = 1}});
+  engine.device().Hold();
+  engine.Submit("a", "1");
+  EXPECT_TRUE(absl::IsResourceExhausted(engine->Submit({.request_id = "b", .vanilla = SmallRequest("1")}).status()));
+  engine->SetLimits({.max_unfinished_jobs = 2, .max_results = 1, .result_age = std::chrono::hours(1)});
+  engine::JobTicket b = engine.Submit("b", "1");
+  EXPECT_TRUE(absl::IsResourceExhausted(engine->Submit({.request_id = "c", .vanilla = SmallRequest("1")}).status()));
+  engine.device().Release();
+  engine.Await(b);
+  engine.WaitFor([](const engine::EngineStatus& status) { return status.results_kept == 1; });
+}
+
 TEST(Engine, BadInputFailsTheJobAndSaysWhere) {
   SmallEngine engine;
   JobResult unreadable = engine.Prove("1 unreadable");
@@ -178,15 +191,11 @@ TEST(Engine, CriticalPassesBetweenPartitionsOfARunningPorep) {
   JobTicket porep = engine.Submit("porep", "9");
   // Both workers inside, the queue full of the PoRep's partitions.
   engine.WaitFor(
-      [&](const EngineStatus& status) { return engine.device().waiting() == 1 && status.devices[0].queued == 2; });
+      [&](const EngineStatus& status) { return engine.device().waiting() == 2 && status.devices[0].queued == 2; });
   JobTicket winning = engine.Submit("winning", "1", Kind::kWinning);
-  engine.WaitFor([](const EngineStatus& status) {
-    for (const JobStatus& job : status.jobs) {
-      if (job.progress.job_id != "winning" || job.partitions.empty()) continue;
-      return job.partitions[0].state == PartitionState::kSynthDone;
-    }
-    return false;
-  });
+  // A worker of its own takes it at once.
+  engine.WaitFor([](const EngineStatus& status) { return status.devices[0].workers[2].job_id == "winning"; });
+  EXPECT_TRUE(engine->Snapshot().devices[0].workers[2].critical_only);
   engine.device().Release();
   EXPECT_EQ(engine.Await(winning).state, JobState::kCompleted);
   EXPECT_EQ(engine.Await(porep).state, JobState::kCompleted);

@@ -137,7 +137,7 @@ TEST(Faults, EveryAllocationThatFailsIsSurvived) {
       EXPECT_THAT(result.error, HasSubstr("no memory (injected)")) << n;
     }
     if (!struck) break;
-    EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted) << n;
+    EXPECT_TRUE(engine.Verifies(engine.Prove("1"), 1)) << n;
     ASSERT_LT(n, 1000u);
   }
   EXPECT_GT(survived, 0u);  // those of a device are retried
@@ -159,8 +159,28 @@ TEST(Faults, EveryReservationThatIsRefusedIsSurvived) {
       }
     }
     if (calls <= n) break;  // it did not strike any more
-    EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted) << n;
+    EXPECT_TRUE(engine.Verifies(engine.Prove("1"), 1)) << n;
     ASSERT_LT(n, 1000);
+  }
+}
+
+TEST(Faults, EveryCallOfADeviceThatFailsIsSurvived) {
+  for (FaultPoint point : {FaultPoint::kLoad, FaultPoint::kStart, FaultPoint::kFinish}) {
+    for (FaultKind kind : {FaultKind::kOutOfMemory, FaultKind::kInternal}) {
+      for (uint64_t n = 0;; ++n) {
+        SmallEngine engine;
+        engine.device().Add({point, kind, n, 1});
+        JobResult result = engine.Prove("3");
+        const bool struck = engine.device().calls(point) > n;
+        // A partition that a device gives back is proved again; parameters that were not loaded are tried for again by
+        // the next job.
+        EXPECT_EQ(result.state, struck && point == FaultPoint::kLoad ? JobState::kFailed : JobState::kCompleted);
+        EXPECT_TRUE(result.error.empty() || result.error.find("(injected)") != std::string::npos) << result.error;
+        EXPECT_EQ(engine->Snapshot().counters.retries_total, struck && point != FaultPoint::kLoad ? 1u : 0u);
+        EXPECT_TRUE(engine.Verifies(engine.Prove("2"), 2)) << n;
+        if (!struck) break;
+      }
+    }
   }
 }
 

@@ -35,6 +35,7 @@ StatusOr<filecoin::RequestFacts> SmallWork::Check(const filecoin::VanillaRequest
 StatusOr<filecoin::ParsedRequest> SmallWork::Parse(filecoin::VanillaRequest request) {
   const std::string& payload = request.vanilla_proof;
   if (payload.find("slow") != payload.npos) {
+    parsing_ = payload.data();
     while (!slow_.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (payload.find("unreadable") != payload.npos) return absl::InvalidArgumentError("partition 0: unreadable");
@@ -61,19 +62,28 @@ StatusOr<std::shared_ptr<const prover::ResidentParameters>> SmallParameters::Get
     prover::Device& device, const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
     std::stop_token stop, const Progress& progress) {
   if (!available) return Missing(circuit, *shape);
-  return store_.Get(device, {.circuit = circuit.id, .path = proving_.path(), .shape = shape}, stop, progress);
+  return store_.Get(device, {.circuit = circuit.id, .path = path, .shape = shape}, stop, progress);
 }
 
 SmallEngine::SmallEngine(SmallEngineOptions options)
-    : proving_(SharedProving()), budget_(options.budget), work_(proving_) {
+    : proving_(SharedProving()), budget_(options.budget), work_(proving_, options.parsed_bytes) {
   parameters_ = std::make_unique<SmallParameters>(proving_, budget_);
   engine::EngineParts parts{.budget = &budget_, .pool = &pool_};
   for (unsigned i = 0; i < options.devices; ++i) {
     cpus_.push_back(prover::MakeCpuDevice({.pool = &pool_, .allocator = &allocator_}));
-    devices_.push_back(std::make_unique<FaultyDevice>(*cpus_.back()));
+    prover::Device* device = cpus_.back().get();
+    if (options.compute.count() > 0) {
+      recorded_.push_back(std::make_unique<RecordedDevice>(*device));
+      recorded_.back()->set_compute(options.compute);
+      device = recorded_.back().get();
+    }
+    devices_.push_back(std::make_unique<FaultyDevice>(*device));
     parts.devices.push_back(devices_.back().get());
   }
-  parts.seams = {.after_assembly = options.after_assembly, .work = &work_, .parameters = parameters_.get()};
+  parts.seams = {.after_assembly = options.after_assembly,
+                 .batch_answer = options.batch_answer,
+                 .work = &work_,
+                 .parameters = parameters_.get()};
   auto engine = engine::Engine::Create(options.engine, std::move(parts));
   EXPECT_TRUE(engine.ok()) << engine.status();
   engine_ = *std::move(engine);
@@ -104,6 +114,17 @@ engine::JobResult SmallEngine::Await(const engine::JobTicket& ticket) {
   auto result = engine_->Await(ticket.key, std::chrono::steady_clock::now() + std::chrono::minutes(5));
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *std::move(result) : engine::JobResult{};
+}
+
+bool SmallEngine::Verifies(const engine::JobResult& result, uint32_t partitions) {
+  if (result.proof == nullptr || result.proof->size() != partitions * groth16::Proof::kBytes) return false;
+  const groth16::Verifier verifier(proving_.Open()->verifying_key());
+  for (uint32_t i = 0; i < partitions; ++i) {
+    auto bytes = AsBytes(*result.proof).subspan(i * groth16::Proof::kBytes).first<groth16::Proof::kBytes>();
+    auto proof = groth16::Proof::FromBytes(bytes);
+    if (!proof.ok() || !verifier.Verify({*proof, CircuitOf(i)->PublicInputs()}, pool_).value()) return false;
+  }
+  return true;
 }
 
 void SmallEngine::WaitFor(const std::function<bool(const engine::EngineStatus&)>& condition) {

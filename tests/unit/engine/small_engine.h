@@ -10,6 +10,7 @@
 #include "core/engine/parameter_source.h"
 #include "core/engine/proof_work.h"
 #include "tests/doubles/faulty_device.h"
+#include "tests/doubles/recorded_device.h"
 #include "tests/unit/memory/faulty_allocator.h"
 #include "tests/unit/prover/proving.h"
 
@@ -20,11 +21,13 @@ namespace cuzk::testing_support {
 /// parsing until ReleaseSlow.
 class SmallWork final : public engine::ProofWork {
  public:
-  explicit SmallWork(const Proving& proving) : proving_(proving) {}
+  SmallWork(const Proving& proving, uint64_t parsed_bytes) : proving_(proving), parsed_bytes_(parsed_bytes) {}
   void ReleaseSlow() { slow_.request_stop(); }
+  /// The bytes of a "slow" payload that is being parsed, as they lie in memory; null: none.
+  const char* parsing() const { return parsing_; }
 
   StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
-  uint64_t ParsedBytes(uint64_t) const override { return 1000; }
+  uint64_t ParsedBytes(uint64_t) const override { return parsed_bytes_; }
   StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
   StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit&, ThreadPool&) override {
     return proving_.shape();
@@ -34,14 +37,16 @@ class SmallWork final : public engine::ProofWork {
 
  private:
   const Proving& proving_;
+  const uint64_t parsed_bytes_;
   std::stop_source slow_;
+  std::atomic<const char*> parsing_ = nullptr;
 };
 
 /// The one parameter file for every circuit, through a real store.
 class SmallParameters final : public engine::ParameterSource {
  public:
   SmallParameters(const Proving& proving, memory::Budget& budget)
-      : proving_(proving), store_({.budget = &budget, .allow_development = true}) {}
+      : path(proving.path()), proving_(proving), store_({.budget = &budget, .allow_development = true}) {}
   bool Available(const filecoin::Circuit&) const override { return available; }
   Status Missing(const filecoin::Circuit& circuit, const r1cs::Shape&) const override {
     return absl::FailedPreconditionError(StrCat("no parameters for ", circuit.id));
@@ -56,6 +61,7 @@ class SmallParameters final : public engine::ParameterSource {
   std::vector<prover::ParameterStatus> Snapshot() const override { return store_.Snapshot(); }
 
   std::atomic<bool> available = true;
+  std::filesystem::path path;  ///< of the file that every circuit gets; changed while all is idle
 
  private:
   const Proving& proving_;
@@ -66,7 +72,11 @@ struct SmallEngineOptions {
   unsigned devices = 1;
   memory::BudgetOptions budget{.limit_bytes = uint64_t{256} << 20};
   engine::EngineOptions engine;
+  uint64_t parsed_bytes = 1000;  ///< that each parsed request counts in the budget
+  /// If not 0, each device answers from its record after so long in its compute region.
+  std::chrono::milliseconds compute{0};
   std::function<void(const std::string&, uint32_t, std::span<uint8_t>)> after_assembly;
+  std::function<bool(bool)> batch_answer;
 };
 
 class SmallEngine {
@@ -90,6 +100,8 @@ class SmallEngine {
   engine::JobResult Prove(const std::string& payload) { return Await(Submit("", payload)); }
   /// Waits until the condition holds for a snapshot; fails the test after a long time.
   void WaitFor(const std::function<bool(const engine::EngineStatus&)>& condition);
+  /// Checks the proof of a job of so many partitions, independently of the engine.
+  bool Verifies(const engine::JobResult& result, uint32_t partitions);
   /// Ends the engine early, as the destructor would.
   void Stop();
 
@@ -99,6 +111,7 @@ class SmallEngine {
   FaultyAllocator allocator_;
   memory::Budget budget_;
   std::vector<std::unique_ptr<prover::Device>> cpus_;
+  std::vector<std::unique_ptr<RecordedDevice>> recorded_;
   std::vector<std::unique_ptr<FaultyDevice>> devices_;
   SmallWork work_;
   std::unique_ptr<SmallParameters> parameters_;

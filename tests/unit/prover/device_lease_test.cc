@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -44,6 +47,57 @@ TEST(ComputeRegion, WhoGivesUpDoesNotBlockThoseBehind) {
   third.join();
   EXPECT_TRUE(entered);
   EXPECT_TRUE(region.Enter({}).ok());
+}
+
+/// Starts a thread that enters with `urgency`, notes `name`, and leaves; returns once it waits behind the others.
+class Queue {
+ public:
+  explicit Queue(ComputeRegion& region) : region_(region), held_(region.Enter({}).value()) {}
+  void Add(int name, unsigned urgency) {
+    std::atomic<bool> asks = false;
+    threads_.emplace_back([this, name, urgency, &asks] {
+      asks = true;
+      auto lease = region_.Enter({}, urgency);
+      ASSERT_TRUE(lease.ok());
+      std::lock_guard lock(mutex_);
+      order_.push_back(name);
+    });
+    while (!asks) std::this_thread::yield();
+    // The order of asking is what is tested: the thread is given time to get from here into the region's queue.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  std::vector<int> Open() {
+    held_.reset();
+    threads_.clear();
+    return order_;
+  }
+
+ private:
+  ComputeRegion& region_;
+  std::optional<DeviceLease> held_;
+  std::mutex mutex_;
+  std::vector<int> order_;
+  std::vector<std::jthread> threads_;
+};
+
+TEST(ComputeRegion, TheMostUrgentGoesFirstAndEqualOnesInOrder) {
+  ComputeRegion region;
+  Queue queue(region);
+  queue.Add(1, 2);
+  queue.Add(2, 2);
+  queue.Add(3, 4);
+  queue.Add(4, 1);
+  queue.Add(5, 4);
+  EXPECT_EQ(queue.Open(), (std::vector<int>{3, 5, 1, 2, 4}));
+}
+
+TEST(ComputeRegion, NobodyIsPassedForEver) {
+  ComputeRegion region;
+  Queue queue(region);
+  queue.Add(-1, 0);
+  for (int i = 0; i < static_cast<int>(ComputeRegion::kMostPasses) + 4; ++i) queue.Add(i, 1);
+  std::vector<int> order = queue.Open();
+  EXPECT_EQ(std::find(order.begin(), order.end(), -1) - order.begin(), ComputeRegion::kMostPasses);
 }
 
 TEST(ComputeRegion, MovedLeaseLeavesOnce) {

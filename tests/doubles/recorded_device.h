@@ -1,0 +1,59 @@
+#pragma once
+// A device that proves each partition once and answers with the recorded sums ever after, as slowly as it is told to:
+// thousands of true proofs of real circuits in the time of a few.
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+
+#include "core/base/bytes.h"
+#include "core/prover/device.h"
+#include "core/prover/device_lease.h"
+
+namespace cuzk::testing_support {
+
+/// Thread-safe. What a partition is shows in its public inputs: partitions with equal ones are taken for equal.
+class RecordedDevice : public prover::Device {
+ public:
+  explicit RecordedDevice(prover::Device& inner) : inner_(inner) {}
+
+  /// How long an answer takes in the compute region, where one partition is at a time.
+  void set_compute(std::chrono::milliseconds compute) { compute_ = compute; }
+  /// Every n-th partition is proved in full although it was recorded; 0: none.
+  void set_prove_every(uint64_t n) { prove_every_ = n; }
+  /// Partitions that were proved in full, and that were answered from the record.
+  uint64_t proved() const { return proved_; }
+  uint64_t answered() const { return answered_; }
+
+  std::string_view name() const override { return inner_.name(); }
+  int ordinal() const override { return inner_.ordinal(); }
+  prover::MemoryInfo memory() const override { return inner_.memory(); }
+  Status health() const override { return inner_.health(); }
+  memory::HostAllocator& host_allocator() override { return inner_.host_allocator(); }
+  StatusOr<prover::Plan> MakePlan(const r1cs::Shape& shape, const prover::PlanOptions& options) const override {
+    return inner_.MakePlan(shape, options);
+  }
+  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Load(std::shared_ptr<const groth16::ParameterFile> file,
+                                                                   std::shared_ptr<const r1cs::Shape> shape,
+                                                                   const prover::LoadOptions& options) override {
+    return inner_.Load(std::move(file), std::move(shape), options);
+  }
+  StatusOr<std::unique_ptr<prover::Pending>> Start(std::shared_ptr<const prover::ResidentParameters> parameters,
+                                                   r1cs::Witness witness, const prover::StartOptions& options) override;
+
+ private:
+  class Proved;
+  class Answer;
+  StatusOr<std::unique_ptr<prover::Pending>> Answered(const groth16::MsmResults& results,
+                                                      const prover::StartOptions& options);
+
+  prover::Device& inner_;
+  std::atomic<std::chrono::milliseconds> compute_{};
+  std::atomic<uint64_t> prove_every_ = 0, starts_ = 0, proved_ = 0, answered_ = 0;
+  prover::ComputeRegion region_;
+  std::mutex mutex_;
+  std::map<Bytes32, groth16::MsmResults> recorded_;  // by the digest of the public inputs; guarded by mutex_
+};
+
+}  // namespace cuzk::testing_support

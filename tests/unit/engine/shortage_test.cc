@@ -1,0 +1,178 @@
+// Memory that is short for a while: queued requests cannot take all of it, nobody waits for what never comes, and no
+// accepted job ends for want of memory that others are about to give back.
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/engine/small_engine.h"
+#include "tests/unit/groth16/scratch_dir.h"
+
+namespace cuzk::engine {
+namespace {
+
+using filecoin::Kind;
+using memory::MemoryClass;
+using testing::HasSubstr;
+using testing::StartsWith;
+using testing_support::ScratchDir;
+using testing_support::SmallEngine;
+using testing_support::SmallEngineOptions;
+using testing_support::SmallRequest;
+
+uint64_t Used(SmallEngine& engine, MemoryClass memory_class) {
+  return engine->Snapshot().budget.used_by_class[static_cast<size_t>(memory_class)];
+}
+
+/// What the parameters of one circuit hold, and everything at once for a job of one partition; a budget and a size of
+/// requests such that one request leaves room for everything, two leave none for parameters.
+struct Needs {
+  Needs() {
+    SmallEngine probe;
+    EXPECT_EQ(probe.Prove("1").state, JobState::kCompleted);
+    parameters = Used(probe, MemoryClass::kParameters);
+    peak = probe->Snapshot().budget.peak_bytes;
+    EXPECT_GT(parameters, 10'000u);
+  }
+  uint64_t parameters = 0, peak = 0;
+  uint64_t request() const { return peak; }
+  uint64_t budget() const { return 2 * peak + 10'000; }
+};
+
+TEST(Shortage, QueuedRequestsTakeTheirPartOfTheBudgetOnly) {
+  SmallEngine engine({.budget = {.limit_bytes = 64 << 20}, .parsed_bytes = 2'400'000});
+  engine.device().HoldLoads();
+  std::vector<JobTicket> accepted;
+  Status refusal;
+  while (refusal.ok() && accepted.size() < 100) {
+    auto ticket = engine->Submit({.request_id = StrCat(accepted.size()), .vanilla = SmallRequest("1")});
+    refusal = ticket.status();
+    if (ticket.ok()) accepted.push_back(*ticket);
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(refusal)) << refusal;
+  EXPECT_THAT(std::string(refusal.message()), StartsWith("no memory for the request: "));
+  EXPECT_THAT(std::string(refusal.message()), HasSubstr("of 16777216 bytes are in use"));
+  EXPECT_EQ(accepted.size(), 6u);
+  EXPECT_LE(Used(engine, MemoryClass::kRequests), uint64_t{16} << 20);
+  engine.device().Release();
+  for (const JobTicket& ticket : accepted) EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
+}
+
+TEST(Shortage, OneRequestAboveThePartIsLetInAlone) {
+  SmallEngine engine({.engine = {.max_request_memory = 1000}, .parsed_bytes = 5000});
+  engine.device().Hold();
+  JobTicket first = engine.Submit("a", "1");
+  EXPECT_TRUE(absl::IsResourceExhausted(engine->Submit({.vanilla = SmallRequest("1")}).status()));
+  engine.device().Release();
+  EXPECT_EQ(engine.Await(first).state, JobState::kCompleted);
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
+}
+
+TEST(Shortage, ALoadThatRequestsLeaveNoRoomForIsRefusedInWords) {
+  const Needs needs;
+  // Not even the one request and its parameters fit together.
+  SmallEngine engine({.budget = {.limit_bytes = needs.peak + 50'000},
+                      .engine = {.max_request_memory = needs.peak},
+                      .parsed_bytes = needs.peak + 50'000 - needs.parameters + 1000});
+  JobResult result = engine.Prove("1");
+  EXPECT_EQ(result.state, JobState::kFailed);
+  EXPECT_THAT(result.error, HasSubstr("what is needed for parameters does not fit into the memory budget"));
+  EXPECT_THAT(result.error, HasSubstr("will not be given back"));
+  // A preload that stands alone is served.
+  EXPECT_TRUE(engine->Preload("porep-2k").ok());
+}
+
+TEST(Shortage, WithoutAStoreTheLoadIsRefusedAndTheEngineGoesOn) {
+  const Needs needs;
+  SmallEngine engine({.budget = {.limit_bytes = needs.budget()},
+                      .engine = {.max_request_memory = needs.budget()},
+                      .parsed_bytes = needs.request()});
+  JobTicket first = engine.Submit("first", "1 slow");
+  JobTicket second = engine.Submit("second", "1");
+  engine.work().ReleaseSlow();
+  for (const JobTicket& ticket : {first, second}) {
+    JobResult result = engine.Await(ticket);
+    EXPECT_TRUE(result.state == JobState::kCompleted ||
+                result.error.find("will not be given back") != std::string::npos)
+        << result.error;
+  }
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
+}
+
+TEST(Shortage, StoredRequestsMakeRoomForParameters) {
+  const Needs needs;
+  ScratchDir scratch;
+  SmallEngine engine({.budget = {.limit_bytes = needs.budget()},
+                      .engine = {.max_request_memory = needs.budget(), .state_directory = scratch / "state"},
+                      .parsed_bytes = needs.request()});
+  JobTicket first = engine.Submit("first", "2 slow");
+  JobTicket second = engine.Submit("second", "3");
+  engine.work().ReleaseSlow();
+  EXPECT_TRUE(engine.Verifies(engine.Await(first), 2));
+  EXPECT_TRUE(engine.Verifies(engine.Await(second), 3));
+}
+
+TEST(Shortage, AfterARestartNoStoredJobEndsWhileMemoryIsOnlyLent) {
+  const Needs needs;
+  for (uint64_t part : {uint64_t{0}, needs.budget()}) {
+    ScratchDir scratch;
+    SmallEngineOptions options{.engine = {.state_directory = scratch / "state"}};
+    {
+      SmallEngine before(options);
+      before.device().Hold();
+      for (int i = 0; i < 4; ++i) before.Submit(StrCat("job ", i), "2");
+      before->Drain(std::chrono::steady_clock::now());
+    }
+    // Now there is less memory: for one request with all that it needs, or for two without parameters.
+    options.budget.limit_bytes = needs.budget();
+    options.parsed_bytes = needs.request();
+    options.engine.max_request_memory = part;
+    SmallEngine engine(options);
+    for (int i = 0; i < 4; ++i) {
+      auto result = engine->Await(StrCat("job ", i), std::chrono::steady_clock::now() + std::chrono::minutes(5));
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_TRUE(engine.Verifies(*result, 2)) << i << ": " << result->error;
+    }
+  }
+}
+
+TEST(Shortage, AStoredJobThatCannotFitAloneEndsInWords) {
+  const Needs needs;
+  ScratchDir scratch;
+  SmallEngineOptions options{.engine = {.state_directory = scratch / "state"}};
+  {
+    SmallEngine before(options);
+    before.device().Hold();
+    before.Submit("large", "1");
+    before->Drain(std::chrono::steady_clock::now());
+  }
+  options.budget.limit_bytes = needs.peak;
+  options.parsed_bytes = needs.peak + 1;
+  SmallEngine engine(options);
+  auto result = engine->Await("large", std::chrono::steady_clock::now() + std::chrono::minutes(5));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->state, JobState::kFailed);
+  EXPECT_THAT(result->error, StartsWith("no memory for the request: "));
+}
+
+TEST(Shortage, MemoryHeldForAJobThatVanishedIsGivenBack) {
+  SmallEngine engine({.engine = {.synthesis_threads = 2, .pinned_bytes_per_device = 2 * 65536}});
+  engine.device().Hold();
+  JobTicket porep = engine.Submit("porep", "9");
+  // Two partitions inside the device, the witnesses of two more fill the pool.
+  auto full = [&](const EngineStatus& status) {
+    return engine.device().waiting() == 2 && status.devices[0].queued == 2 && status.devices[0].pool.used_slabs == 2;
+  };
+  engine.WaitFor(full);
+  const uint64_t before = Used(engine, MemoryClass::kWitnesses);
+  // CRITICAL may exceed the device's queue: it gets its host memory, and waits for a lease.
+  JobTicket winning = engine.Submit("winning", "1", Kind::kWinning);
+  engine.WaitFor([&](const EngineStatus&) { return Used(engine, MemoryClass::kWitnesses) > before; });
+  ASSERT_TRUE(engine->Cancel("winning").ok());
+  engine.WaitFor([&](const EngineStatus&) { return Used(engine, MemoryClass::kWitnesses) == before; });
+  engine.device().Release();
+  EXPECT_EQ(engine.Await(porep).state, JobState::kCompleted);
+  EXPECT_EQ(engine.Await(winning).state, JobState::kCancelled);
+}
+
+}  // namespace
+}  // namespace cuzk::engine

@@ -1,0 +1,154 @@
+// Who goes when, seen from outside: urgent work passes between partitions, nobody waits for ever, results and memory
+// stay bounded over very many jobs.
+
+#include <gmock/gmock.h>
+
+#include <deque>
+#include <fstream>
+
+#include "tests/unit/engine/small_engine.h"
+
+namespace cuzk::engine {
+namespace {
+
+using filecoin::Kind;
+using std::chrono::milliseconds;
+using testing_support::SmallEngine;
+
+/// One bar of the exported timeline, in microseconds since the engine's start.
+struct Bar {
+  std::string name, job;
+  int64_t begin = 0, end = 0;
+};
+
+std::vector<Bar> BarsOf(const std::string& timeline) {
+  std::vector<Bar> bars;
+  auto text = [](const std::string& line, const std::string& key) {
+    size_t at = line.find(StrCat("\"", key, "\":\""));
+    if (at == std::string::npos) return std::string();
+    at += key.size() + 4;
+    return line.substr(at, line.find('"', at) - at);
+  };
+  auto number = [](const std::string& line, const std::string& key) {
+    return std::stoll(line.substr(line.find(StrCat("\"", key, "\":")) + key.size() + 3));
+  };
+  std::istringstream lines(timeline);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("\"ph\":\"X\"") == std::string::npos) continue;
+    Bar bar{.name = text(line, "name"), .job = text(line, "job"), .begin = number(line, "ts")};
+    bar.end = bar.begin + number(line, "dur");
+    bars.push_back(std::move(bar));
+  }
+  return bars;
+}
+
+/// The number of turns that others began in the compute region between a moment and a job's own.
+size_t TurnsBefore(const std::vector<Bar>& bars, const std::string& job, int64_t since) {
+  int64_t own = 0;
+  for (const Bar& bar : bars) {
+    if (bar.job == job && bar.name == "transforms") own = bar.begin;
+  }
+  EXPECT_GT(own, since);
+  return static_cast<size_t>(std::count_if(bars.begin(), bars.end(), [&](const Bar& bar) {
+    return bar.job != job && bar.name == "transforms" && bar.begin >= since && bar.begin < own;
+  }));
+}
+
+TEST(Turns, AWinningPostThatArrivesWhileTenPartitionsAreQueuedStartsWithinOnePartitionsTime) {
+  SmallEngine engine({.engine = {.synthesis_threads = 2}, .compute = milliseconds(40)});
+  for (const char* id : {"warm", "warm again"}) {
+    EXPECT_EQ(engine.Await(engine.Submit(id, "9", Kind::kPorep)).state, JobState::kCompleted);  // recorded from now on
+  }
+  std::vector<JobTicket> poreps = {engine.Submit("porep 1", "9"), engine.Submit("porep 2", "9")};
+  // Both workers have a partition, one of them computes, two wait for a worker, the other fourteen are not written yet.
+  engine.WaitFor([](const EngineStatus& status) { return status.devices[0].queued == 2; });
+  engine.WaitFor([](const EngineStatus& status) { return status.devices[0].workers[1].job_key.has_value(); });
+  const auto arrival = static_cast<int64_t>(engine->Snapshot().uptime_seconds * 1e6);
+  JobTicket winning = engine.Submit("winning", "1", Kind::kWinning);
+  EXPECT_TRUE(engine.Verifies(engine.Await(winning), 1));
+  // Every one of the ten and more that wait was there before; only what computes already may end first.
+  EXPECT_EQ(engine->Snapshot().kinds[Kind::kPorep].completed_total, 2u);
+  EXPECT_LE(TurnsBefore(BarsOf(engine->TimelineJson()), "winning", arrival), 1u) << engine->TimelineJson();
+  for (const JobTicket& porep : poreps) EXPECT_TRUE(engine.Verifies(engine.Await(porep), 9));
+}
+
+TEST(Turns, ALowJobIsPassedABoundedNumberOfTimesWhateverComes) {
+  SmallEngine engine({.engine = {.synthesis_threads = 2, .overtakes = 4}, .compute = milliseconds(2)});
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);  // recorded from now on
+  std::deque<JobTicket> critical;
+  int number = 0;
+  auto add = [&] { critical.push_back(engine.Submit(StrCat("critical ", number++), "1", Kind::kPorep, 4)); };
+  for (int i = 0; i < 8; ++i) add();
+  const auto before = static_cast<int64_t>(engine->Snapshot().uptime_seconds * 1e6);
+  JobTicket low = engine.Submit("low", "1", Kind::kPorep, 1);
+  // Eight CRITICAL jobs are there at any time.
+  while (absl::IsDeadlineExceeded(engine->Await(low.key, TimePoint{}).status()) && number < 2000) {
+    EXPECT_EQ(engine.Await(critical.front()).state, JobState::kCompleted);
+    critical.pop_front();
+    add();
+  }
+  EXPECT_EQ(engine.Await(low).state, JobState::kCompleted);
+  // Parsing, admission and the device's queue pass it four times each, the compute region sixteen times; what is under
+  // way meanwhile comes to it.
+  EXPECT_LE(TurnsBefore(BarsOf(engine->TimelineJson()), "low", before), 3 * 4 + 16 + 20u);
+  for (const JobTicket& ticket : critical) EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
+}
+
+TEST(Turns, ADeadlineEndsAJobAtEveryStage) {
+  SmallEngine engine;
+  auto submit = [&](const std::string& payload) {
+    auto deadline = std::chrono::steady_clock::now() + milliseconds(30);
+    return *engine->Submit({.deadline = deadline, .vanilla = testing_support::SmallRequest(payload)});
+  };
+  engine.device().HoldLoads();
+  JobTicket slow = submit("1 slow");  // the one synthesis thread parses it
+  JobTicket queued = submit("1");
+  EXPECT_THAT(engine.Await(slow).error, testing::HasSubstr("at stage parsing"));
+  EXPECT_THAT(engine.Await(queued).error, testing::HasSubstr("at stage queued"));
+  engine.work().ReleaseSlow();
+  EXPECT_THAT(engine.Await(submit("1")).error, testing::HasSubstr("at stage loading-parameters"));
+  engine.device().Hold();
+  engine.device().ReleaseLoads();
+  EXPECT_EQ(engine->Preload("porep-2k").status(), absl::OkStatus());
+  EXPECT_THAT(engine.Await(submit("1")).error, testing::HasSubstr("at stage device"));
+  engine.device().Release();
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
+}
+
+uint64_t ResidentBytes() {
+  uint64_t total = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> total >> resident;
+  return resident * 4096;
+}
+
+TEST(ContractRows, S8_HundredThousandTinyJobsLeaveNoTrace) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr int kJobs = 5'000;
+  constexpr bool kMeasure = false;  // freed memory is kept back there
+#else
+  constexpr int kJobs = 100'000;
+  constexpr bool kMeasure = true;
+#endif
+  SmallEngine engine({.engine = {.max_unfinished_jobs = 1000, .max_results = 500}});
+  std::deque<JobTicket> tickets;
+  uint64_t baseline = 0;
+  for (int i = 0; i < kJobs; ++i) {
+    tickets.push_back(engine.Submit(StrCat("tiny ", i), i % 1000 == 0 ? "1" : "1 unreadable", Kind::kWindow));
+    if (tickets.size() < 200) continue;
+    auto result = engine->Await(tickets.front().key, std::chrono::steady_clock::now() + std::chrono::minutes(5));
+    // Only the latest results are kept.
+    EXPECT_TRUE(result.ok() || absl::IsNotFound(result.status())) << result.status();
+    tickets.pop_front();
+    // By then everything that is kept in a bounded number is there.
+    if (i == kJobs * 3 / 10) baseline = ResidentBytes();
+  }
+  engine.Await(tickets.back());
+  EngineStatus status = engine->Snapshot();
+  EXPECT_EQ(status.kinds[Kind::kWindow].failed_total + status.kinds[Kind::kWindow].completed_total,
+            static_cast<uint64_t>(kJobs));
+  EXPECT_LE(status.results_kept, 500u);
+  EXPECT_LE(kMeasure ? ResidentBytes() : 0, baseline + baseline / 20);
+}
+
+}  // namespace
+}  // namespace cuzk::engine
