@@ -1,13 +1,14 @@
 #include "core/base/file.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "core/base/input_file.h"
 
 namespace cuzk {
 namespace {
@@ -18,7 +19,7 @@ Status WriteAll(ByteSpan bytes, const std::filesystem::path& path, Write write) 
   while (!bytes.empty()) {
     ssize_t n = write(bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return ErrnoStatus(errno, "write", path);
+    if (n <= 0) return ErrnoStatus(n == 0 ? ENOSPC : errno, "write", path);
     bytes = bytes.subspan(static_cast<size_t>(n));
   }
   return absl::OkStatus();
@@ -30,53 +31,17 @@ Status ErrnoStatus(int error, std::string_view what, const std::filesystem::path
   std::string text = StrCat(what, " ", path.string(), ": ", std::strerror(error));
   if (error == ENOENT) return absl::NotFoundError(text);
   if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(text);
-  if (error == ENOSPC || error == ENOMEM || error == EMFILE) return absl::ResourceExhaustedError(text);
+  for (int full : {ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE}) {
+    if (error == full) return absl::ResourceExhaustedError(text);
+  }
   return absl::InternalError(text);
 }
 
 StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
-  CUZK_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
-  ByteSpan bytes = file.bytes();
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
-StatusOr<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return ErrnoStatus(errno, "open", path);
-  struct stat info {};
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    int error = errno;
-    close(fd);
-    return S_ISREG(info.st_mode) || info.st_mode == 0
-               ? ErrnoStatus(error, "stat", path)
-               : absl::InvalidArgumentError(StrCat(path.string(), ": not a regular file"));
-  }
-  MappedFile out;
-  out.path_ = path;
-  out.size_ = static_cast<size_t>(info.st_size);
-  if (out.size_ > 0) {
-    void* p = mmap(nullptr, out.size_, PROT_READ, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED) {
-      int error = errno;
-      close(fd);
-      out.size_ = 0;
-      return ErrnoStatus(error, "map", path);
-    }
-    out.data_ = static_cast<const uint8_t*>(p);
-  }
-  close(fd);
-  return out;
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  std::swap(path_, other.path_);
-  return *this;
-}
-MappedFile::~MappedFile() {
-  if (data_) munmap(const_cast<uint8_t*>(data_), size_);
+  CUZK_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+  std::string bytes(file.size(), '\0');
+  CUZK_RETURN_IF_ERROR(file.ReadAt(0, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}));
+  return bytes;
 }
 
 StatusOr<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, unsigned mode) {
@@ -101,6 +66,12 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
 AtomicFile::~AtomicFile() {
   if (fd_ >= 0) close(fd_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Status AtomicFile::Reserve(uint64_t bytes) {
+  if (bytes == 0 || fallocate(fd_, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return absl::OkStatus();
+  if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG) return absl::OkStatus();
+  return ErrnoStatus(errno, StrCat("reserve ", bytes, " bytes for"), path_);
 }
 
 Status AtomicFile::Append(ByteSpan bytes) {

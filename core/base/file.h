@@ -1,6 +1,6 @@
 #pragma once
-// Files as the project uses them: read whole, mapped read-only, or written under a temporary name and renamed when
-// complete, so that a file never appears under its final name before it is whole.
+// Files as the project uses them: read whole, or written under a temporary name and renamed when complete, so that a
+// file never appears under its final name before it is whole. Large ones are read through input_file.h.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,30 +12,15 @@
 
 namespace cuzk {
 
-/// NotFound, PermissionDenied or Internal, with the path and the system's text.
+/// NotFound, PermissionDenied, ResourceExhausted (disk, quota, memory, descriptors) or Internal, with the path and the
+/// system's text.
 Status ErrnoStatus(int error, std::string_view what, const std::filesystem::path& path);
 
+/// The bytes of a regular file. Errors of InputFile.
 StatusOr<std::string> ReadFile(const std::filesystem::path& path);
 
-/// A read-only mapping of a whole file. Move-only; the bytes may be read by many threads.
-class MappedFile {
- public:
-  static StatusOr<MappedFile> Open(const std::filesystem::path& path);
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  ~MappedFile();
-
-  ByteSpan bytes() const { return {data_, size_}; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  MappedFile() = default;
-  const uint8_t* data_ = nullptr;
-  size_t size_ = 0;
-  std::filesystem::path path_;
-};
-
-/// Writes to a temporary name beside `path`; Commit() flushes to disk and renames. Without Commit the temporary goes.
+/// Writes to a temporary name beside `path`; Commit() flushes to disk and renames. Without Commit, or when anything
+/// fails, the temporary goes and what was there under `path` stays. Every error names the file.
 class AtomicFile {
  public:
   static StatusOr<AtomicFile> Create(const std::filesystem::path& path, unsigned mode = 0644);
@@ -43,6 +28,9 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&& other) noexcept;
   ~AtomicFile();
 
+  /// Takes room on the disk for a file of so many bytes, so that a long work does not end at a full disk.
+  /// ResourceExhausted if there is none; nothing happens where the file system cannot tell.
+  Status Reserve(uint64_t bytes);
   Status Append(ByteSpan bytes);
   /// Overwrites bytes already appended.
   Status WriteAt(uint64_t offset, ByteSpan bytes);

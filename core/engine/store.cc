@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,30 @@ constexpr const char* kSchema =
     " state INTEGER NOT NULL, proof BLOB, error TEXT, timings BLOB, fetched INTEGER NOT NULL DEFAULT 0,"
     " finished INTEGER NOT NULL DEFAULT 0)";
 constexpr std::string_view kSuffix = ".payload";
+/// What AtomicFile appends to a name while it writes: this and six characters.
+constexpr std::string_view kPart = ".part-";
+constexpr size_t kPartLength = kPart.size() + 6;
+
+/// Whether a file of this name was written by a store: ROW.payload, or what a crash left of writing it.
+bool IsPayloadName(std::string_view name) {
+  if (name.size() > kPartLength && name.substr(name.size() - kPartLength).starts_with(kPart)) {
+    name.remove_suffix(kPartLength);
+  }
+  if (!name.ends_with(kSuffix)) return false;
+  name.remove_suffix(kSuffix.size());
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Makes the folder, for this user alone; one that is there keeps its mode.
+Status MakeDirectory(const std::filesystem::path& directory) {
+  const std::filesystem::path leaf = directory.has_filename() ? directory : directory.parent_path();
+  std::error_code error;
+  if (leaf.has_parent_path()) std::filesystem::create_directories(leaf.parent_path(), error);
+  if (mkdir(leaf.c_str(), 0700) == 0) return absl::OkStatus();
+  const int failed = errno;
+  if (failed == EEXIST && std::filesystem::is_directory(leaf, error)) return absl::OkStatus();
+  return ErrnoStatus(failed, "create", directory);
+}
 
 }  // namespace
 
@@ -104,10 +129,7 @@ Status JobStore::Execute(const char* sql) {
 
 StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) {
   std::unique_ptr<JobStore> store(new JobStore(options));
-  std::error_code error;
-  std::filesystem::create_directories(options.directory, error);
-  if (error) return ErrnoStatus(error.value(), "create", options.directory);
-  std::filesystem::permissions(options.directory, std::filesystem::perms::owner_all, error);
+  CUZK_RETURN_IF_ERROR(MakeDirectory(options.directory));
   std::filesystem::path lock = options.directory / "lock";
   store->lock_file_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (store->lock_file_ < 0) return ErrnoStatus(errno, "open", lock);
@@ -162,8 +184,7 @@ Status JobStore::DeleteOrphans() {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(options_.directory, error)) {
     std::string name = entry.path().filename().string();
-    // Also what AtomicFile left behind under a temporary name.
-    if (name.find(kSuffix) == name.npos) continue;
+    if (!IsPayloadName(name) || entry.symlink_status(error).type() != std::filesystem::file_type::regular) continue;
     if (wanted.contains(name)) {
       payload_bytes_ += std::filesystem::file_size(entry.path(), error);
     } else {
@@ -202,14 +223,16 @@ StatusOr<std::vector<StoredJob>> JobStore::Load() {
 }
 
 StatusOr<filecoin::VanillaRequest> JobStore::ReadPayload(int64_t row, const Bytes32& digest) const {
-  CUZK_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(PayloadPath(row)));
-  CUZK_ASSIGN_OR_RETURN(filecoin::VanillaRequest request, ReadRequest(file.bytes()));
+  CUZK_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(PayloadPath(row)));
+  CUZK_ASSIGN_OR_RETURN(filecoin::VanillaRequest request, ReadRequest(file));
   if (PayloadDigest(request) != digest) return absl::DataLossError("its payload is damaged");
   return request;
 }
 
 Status JobStore::WritePayload(int64_t row, const filecoin::VanillaRequest& request) const {
-  return WriteFile(PayloadPath(row), AsBytes(WriteRequest(request)), 0600);
+  CUZK_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(PayloadPath(row), 0600));
+  CUZK_RETURN_IF_ERROR(WriteRequest(request, file));
+  return file.Commit();
 }
 
 StatusOr<int64_t> JobStore::Accept(const StoredJob& job) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/file.h"
+#include "core/base/input_file.h"
 #include "core/base/status.h"
 #include "core/engine/job.h"
 
@@ -39,15 +41,16 @@ struct StoredJob {
 };
 
 struct StoreOptions {
-  std::filesystem::path directory;                 ///< made with mode 0700 if it is not there
+  std::filesystem::path directory;                 ///< made with mode 0700 if it is not there; otherwise left as it is
   uint64_t max_payload_bytes = uint64_t{8} << 30;  ///< of all unfinished requests
 };
 
 /// Thread-safe; one statement at a time.
 class JobStore {
  public:
-  /// Opens or makes the store, and deletes payload files that belong to no unfinished job. FAILED_PRECONDITION if
-  /// another process has it open, or if its format is not this program's; DATA_LOSS if SQLite finds it damaged.
+  /// Opens or makes the store, and deletes payload files of its own that belong to no unfinished job; whatever else
+  /// lies in the folder stays. FAILED_PRECONDITION if another process has it open, or if its format is not this
+  /// program's; DATA_LOSS if SQLite finds it damaged.
   static StatusOr<std::unique_ptr<JobStore>> Open(const StoreOptions& options);
   ~JobStore();
 
@@ -88,8 +91,9 @@ class JobStore {
 /// The wall clock, in the store's unit.
 int64_t WallClockMs();
 
-/// The bytes of a request as they lie in a payload file, and back; InvalidArgument if they are not one.
-std::string WriteRequest(const filecoin::VanillaRequest& request);
-StatusOr<filecoin::VanillaRequest> ReadRequest(ByteSpan bytes);
+/// A request as it lies in a payload file, and back, without a further copy of the payload in memory. InvalidArgument
+/// if the file is no request; the file's own errors.
+Status WriteRequest(const filecoin::VanillaRequest& request, AtomicFile& file);
+StatusOr<filecoin::VanillaRequest> ReadRequest(const InputFile& file);
 
 }  // namespace cuzk::engine

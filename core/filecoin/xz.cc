@@ -46,8 +46,8 @@ StatusOr<std::string> ReadFileOrXz(const std::filesystem::path& path) {
   compressed += ".xz";
   std::error_code error;
   if (std::filesystem::exists(path, error) || !std::filesystem::exists(compressed, error)) return ReadFile(path);
-  CUZK_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(compressed));
-  return Decompress(file.bytes(), compressed);
+  CUZK_ASSIGN_OR_RETURN(std::string bytes, ReadFile(compressed));
+  return Decompress(AsBytes(bytes), compressed);
 }
 
 }  // namespace cuzk::filecoin

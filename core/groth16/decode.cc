@@ -1,7 +1,9 @@
 // Points of a parameter file into Montgomery memory form, a bounded piece at a time.
 
 #include <algorithm>
+#include <array>
 #include <mutex>
+#include <utility>
 
 #include "core/algebra/point_io.h"
 #include "core/base/check.h"
@@ -15,8 +17,10 @@ using algebra::Fp2;
 using algebra::G1Affine;
 using algebra::G2Affine;
 
-/// Points between two looks at the stop token; a multiple of what one thread takes at a time.
+/// Points between two looks at the stop token.
 constexpr uint64_t kPiece = uint64_t{1} << 17;
+/// Points that one thread reads and decodes at a time: their bytes stay in its cache.
+constexpr uint64_t kRun = 512;
 
 bool LoadFp(const uint8_t* bytes, Fp& out) {
   Fp::Canonical value;
@@ -32,27 +36,19 @@ bool LoadCoordinate(const uint8_t* bytes, Fp2& out) {
 
 /// Reads without the curve equation. Set flag bits make a coordinate too large, so they are refused as well.
 template <class Point>
-Status ReadCanonical(ByteSpan bytes, std::span<Point> out, uint64_t first_index, ThreadPool& pool) {
+Status ReadCanonical(ByteSpan bytes, std::span<Point> out, uint64_t first_index) {
   constexpr size_t kBytes = sizeof(Point);
-  std::mutex mutex;
-  uint64_t bad = UINT64_MAX;
-  bool infinity = false;
-  pool.ParallelFor(out.size(), 1024, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const uint8_t* at = bytes.data() + i * kBytes;
-      const bool encoded_infinity = at[0] == 0x40;
-      if (!encoded_infinity && LoadCoordinate(at, out[i].x) && LoadCoordinate(at + kBytes / 2, out[i].y) &&
-          !out[i].IsInfinity()) {
-        continue;
-      }
-      std::lock_guard lock(mutex);
-      if (i < bad) bad = i, infinity = encoded_infinity;
-      return;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const uint8_t* at = bytes.data() + i * kBytes;
+    const bool infinity = at[0] == 0x40;
+    if (!infinity && LoadCoordinate(at, out[i].x) && LoadCoordinate(at + kBytes / 2, out[i].y) &&
+        !out[i].IsInfinity()) {
+      continue;
     }
-  });
-  if (bad == UINT64_MAX) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("point ", first_index + bad, ": ",
-                                           infinity ? "point is infinity" : "coordinate is not below the modulus"));
+    return absl::InvalidArgumentError(StrCat("point ", first_index + i, ": ",
+                                             infinity ? "point is infinity" : "coordinate is not below the modulus"));
+  }
+  return absl::OkStatus();
 }
 
 Status Read(ByteSpan bytes, std::span<G1Affine> out, const algebra::ReadOptions& options, ThreadPool& pool) {
@@ -62,43 +58,81 @@ Status Read(ByteSpan bytes, std::span<G2Affine> out, const algebra::ReadOptions&
   return algebra::ReadG2Points(bytes, out, options, pool);
 }
 
+/// Points [first, first + out.size()) of a section, in the calling thread.
 template <class Point>
-Status ReadByPolicy(ByteSpan bytes, std::span<Point> out, uint64_t first_index, const DecodeOptions& options,
-                    ThreadPool& pool) {
-  if (options.policy == PointPolicy::kCanonical) return ReadCanonical(bytes, out, first_index, pool);
+Status DecodeRun(const ParameterFile& file, Query query, uint64_t first, std::span<Point> out,
+                 const DecodeOptions& options) {
+  std::array<uint8_t, kRun * sizeof(Point)> buffer;
+  const std::span<uint8_t> bytes = std::span(buffer).first(out.size() * sizeof(Point));
+  CUZK_RETURN_IF_ERROR(file.ReadSection(query, first * sizeof(Point), bytes));
+  if (options.policy == PointPolicy::kCanonical) return ReadCanonical(bytes, out, first);
   algebra::ReadOptions read;
   read.check = options.policy == PointPolicy::kSubgroup ? algebra::PointCheck::kFull : algebra::PointCheck::kCurveOnly;
-  read.first_index = first_index;
+  read.first_index = first;
   read.arithmetic = options.arithmetic;
-  return Read(bytes, out, read, pool);
+  ThreadPool caller(1);
+  return Read(bytes, out, read, caller);
 }
 
-/// Calls `place(first, n)` for where each piece goes.
-template <class Point, class Place>
-Status DecodePieces(const ParameterFile& file, Query query, uint64_t begin, uint64_t count, ThreadPool& pool,
-                    const DecodeOptions& options, Place place) {
-  const ByteSpan section = file.section(query);
+/// The error of the lowest run, whichever thread comes first.
+class LowestError {
+ public:
+  void Add(uint64_t at, Status status) {
+    std::lock_guard lock(mutex_);
+    if (at < at_) at_ = at, status_ = std::move(status);
+  }
+  Status status() const { return status_; }
+
+ private:
+  std::mutex mutex_;
+  uint64_t at_ = UINT64_MAX;  // guarded by mutex_
+  Status status_;             // guarded by mutex_
+};
+
+/// Calls `run(first, n)` in parallel over pieces of [begin, begin + count) of at most kRun points.
+template <class Point, class Run>
+Status ForEachRun(const ParameterFile& file, Query query, uint64_t begin, uint64_t count, ThreadPool& pool,
+                  const DecodeOptions& options, Run run) {
   if (begin > file.counts()[query] || count > file.counts()[query] - begin) {
     return absl::OutOfRangeError(StrCat("section ", QueryName(query), " has ", file.counts()[query], " points"));
   }
+  file.Announce(query, begin * sizeof(Point), kPiece * sizeof(Point));
   for (uint64_t done = 0; done < count; done += kPiece) {
     if (options.stop.stop_requested()) return absl::CancelledError("cancelled while points were being read");
-    const uint64_t n = std::min(kPiece, count - done);
-    const ByteSpan bytes = section.subspan((begin + done) * sizeof(Point), n * sizeof(Point));
-    Status status = ReadByPolicy<Point>(bytes, place(done, n), begin + done, options, pool);
-    if (!status.ok()) return Annotate(status, StrCat("section ", QueryName(query)));
-    file.Forget(bytes);
+    const uint64_t n = std::min(kPiece, count - done), first = begin + done;
+    file.Announce(query, (first + n) * sizeof(Point), kPiece * sizeof(Point));
+    LowestError error;
+    pool.ParallelFor(n, kRun, [&](size_t from, size_t to) {
+      for (size_t at = from; at < to; at += kRun) {
+        Status status = run(first + at, std::min<uint64_t>(kRun, to - at));
+        if (status.ok()) continue;
+        error.Add(at, std::move(status));
+        return;
+      }
+    });
+    Status status = error.status();
+    // Errors of the points say where in the section; those of the file name it themselves.
+    if (absl::IsInvalidArgument(status)) return Annotate(status, StrCat("section ", QueryName(query)));
+    CUZK_RETURN_IF_ERROR(status);
     if (options.progress) options.progress((done + n) * sizeof(Point), count * sizeof(Point));
   }
   return absl::OkStatus();
 }
 
 template <class Point>
+Status DecodeTo(const ParameterFile& file, Query query, uint64_t begin, std::span<Point> out, ThreadPool& pool,
+                const DecodeOptions& options) {
+  return ForEachRun<Point>(file, query, begin, out.size(), pool, options, [&](uint64_t first, uint64_t n) {
+    return DecodeRun(file, query, first, out.subspan(first - begin, n), options);
+  });
+}
+
+template <class Point>
 Status CheckSection(const ParameterFile& file, Query query, ThreadPool& pool, const DecodeOptions& options) {
-  const uint64_t count = file.counts()[query];
-  std::vector<Point> scratch(std::min(count, kPiece));
-  return DecodePieces<Point>(file, query, 0, count, pool, options,
-                             [&](uint64_t, uint64_t n) { return std::span<Point>(scratch).first(n); });
+  return ForEachRun<Point>(file, query, 0, file.counts()[query], pool, options, [&](uint64_t first, uint64_t n) {
+    std::array<Point, kRun> scratch;
+    return DecodeRun(file, query, first, std::span(scratch).first(n), options);
+  });
 }
 
 }  // namespace
@@ -106,27 +140,25 @@ Status CheckSection(const ParameterFile& file, Query query, ThreadPool& pool, co
 Status DecodeG1(const ParameterFile& file, Query query, uint64_t begin, std::span<G1Affine> out, ThreadPool& pool,
                 const DecodeOptions& options) {
   CUZK_CHECK(query != Query::kBG2);
-  return DecodePieces<G1Affine>(file, query, begin, out.size(), pool, options,
-                                [&](uint64_t at, uint64_t n) { return out.subspan(at, n); });
+  return DecodeTo(file, query, begin, out, pool, options);
 }
 
 Status DecodeG2(const ParameterFile& file, uint64_t begin, std::span<G2Affine> out, ThreadPool& pool,
                 const DecodeOptions& options) {
-  return DecodePieces<G2Affine>(file, Query::kBG2, begin, out.size(), pool, options,
-                                [&](uint64_t at, uint64_t n) { return out.subspan(at, n); });
+  return DecodeTo(file, Query::kBG2, begin, out, pool, options);
 }
 
 Status CheckPoints(const ParameterFile& file, ThreadPool& pool, const DecodeOptions& options) {
   uint64_t total = 0, before = 0;
-  for (Query query : kAllQueries) total += file.section(query).size();
+  for (Query query : kAllQueries) total += file.section_bytes(query);
   for (Query query : kAllQueries) {
     DecodeOptions section = options;
     if (options.progress) section.progress = [&](uint64_t done, uint64_t) { options.progress(before + done, total); };
     CUZK_RETURN_IF_ERROR(query == Query::kBG2 ? CheckSection<G2Affine>(file, query, pool, section)
                                               : CheckSection<G1Affine>(file, query, pool, section));
-    before += file.section(query).size();
+    before += file.section_bytes(query);
   }
-  return absl::OkStatus();
+  return file.CheckUnchanged();
 }
 
 }  // namespace cuzk::groth16

@@ -207,6 +207,7 @@ StatusOr<GeneratorOutput> WriteParameters(const SectionScalars& scalars, const G
   made.key.replace_extension(".vk");
   made.record = DevelopmentRecordPath(options.path);
   CUZK_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(options.path));
+  CUZK_RETURN_IF_ERROR(file.Reserve(scalars.counts().FileBytes()));
   Output output(std::move(file), points, options, pool);
   CUZK_RETURN_IF_ERROR(output.Append(key));
   CUZK_RETURN_IF_ERROR(WriteSections(input, scalars, output, pool));

@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "core/base/file.h"
 #include "core/base/hash.h"
@@ -10,14 +11,19 @@
 namespace cuzk::groth16 {
 namespace {
 
-/// Hashes in pieces, so that progress moves.
-std::array<uint8_t, 64> HashAll(HashKind kind, ByteSpan bytes, const Progress& progress) {
-  constexpr size_t kPiece = size_t{16} << 20;
+/// Bytes that are hashed at a time, and between two reports of progress; the disk reads that far ahead.
+constexpr uint64_t kPiece = uint64_t{1} << 20, kReport = uint64_t{16} << 20;
+
+StatusOr<std::array<uint8_t, 64>> HashAll(HashKind kind, const InputFile& file, const Progress& progress) {
   Hasher hasher(kind);
-  for (size_t at = 0; at < bytes.size(); at += kPiece) {
-    ByteSpan piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+  std::vector<uint8_t> buffer(std::min(kPiece, file.size()));
+  for (uint64_t at = 0; at < file.size(); at += buffer.size()) {
+    if (at % kReport == 0) file.Announce(at, 2 * kReport);
+    const std::span<uint8_t> piece = std::span(buffer).first(std::min<uint64_t>(buffer.size(), file.size() - at));
+    CUZK_RETURN_IF_ERROR(file.ReadAt(at, piece));
     hasher.Update(piece);
-    if (progress) progress(at + piece.size(), bytes.size());
+    const uint64_t done = at + piece.size();
+    if (progress && (done % kReport == 0 || done == file.size())) progress(done, file.size());
   }
   return hasher.Finish();
 }
@@ -96,31 +102,47 @@ StatusOr<std::optional<DevelopmentRecord>> ReadDevelopmentRecord(const std::file
   return std::nullopt;
 }
 
-std::string PublishedDigest(ByteSpan bytes, const Progress& progress) {
-  return ToHex(ByteSpan(HashAll(HashKind::kBlake2b512, bytes, progress)).first(16));
+std::string PublishedDigest(ByteSpan bytes) { return ToHex(ByteSpan(Blake2b512(bytes)).first(16)); }
+
+StatusOr<std::string> PublishedDigest(const InputFile& file, const Progress& progress) {
+  CUZK_ASSIGN_OR_RETURN(auto hash, HashAll(HashKind::kBlake2b512, file, progress));
+  return ToHex(ByteSpan(hash).first(16));
 }
 
-std::string Sha256Digest(ByteSpan bytes, const Progress& progress) {
-  return ToHex(ByteSpan(HashAll(HashKind::kSha256, bytes, progress)).first(32));
+StatusOr<std::string> Sha256Digest(const InputFile& file, const Progress& progress) {
+  CUZK_ASSIGN_OR_RETURN(auto hash, HashAll(HashKind::kSha256, file, progress));
+  return ToHex(ByteSpan(hash).first(32));
 }
 
-StatusOr<Provenance> Identify(const std::filesystem::path& path, ByteSpan bytes,
-                              const std::optional<std::string>& published, const Progress& progress) {
-  CUZK_ASSIGN_OR_RETURN(std::optional<DevelopmentRecord> record, ReadDevelopmentRecord(path));
-  if (record) {
-    const std::string found = Sha256Digest(bytes, progress);
-    if (found == record->sha256) return Provenance::kDevelopment;
-    return absl::FailedPreconditionError(
-        StrCat(path.string(), ": SHA-256 is ", found, ", its development record says ", record->sha256));
+StatusOr<Provenance> Identify(const InputFile& file, const std::optional<std::string>& published,
+                              const Progress& progress) {
+  const std::string name = file.path().string();
+  CUZK_ASSIGN_OR_RETURN(std::optional<DevelopmentRecord> record, ReadDevelopmentRecord(file.path()));
+  if (!record && !published) {
+    return absl::FailedPreconditionError(StrCat(name, ": no digest is published for this circuit, and there is no ",
+                                                DevelopmentRecordPath(file.path()).filename().string(),
+                                                " beside the file"));
   }
-  if (!published) {
-    return absl::FailedPreconditionError(StrCat(path.string(),
-                                                ": no digest is published for this circuit, and there is no ",
-                                                DevelopmentRecordPath(path).filename().string(), " beside the file"));
+  CUZK_ASSIGN_OR_RETURN(const std::string found,
+                        record ? Sha256Digest(file, progress) : PublishedDigest(file, progress));
+  CUZK_RETURN_IF_ERROR(file.CheckUnchanged());
+  if (found == (record ? record->sha256 : *published)) {
+    return record ? Provenance::kDevelopment : Provenance::kPublished;
   }
-  const std::string found = PublishedDigest(bytes, progress);
-  if (found == *published) return Provenance::kPublished;
-  return absl::FailedPreconditionError(StrCat(path.string(), ": digest is ", found, ", published is ", *published));
+  return absl::FailedPreconditionError(
+      record ? StrCat(name, ": SHA-256 is ", found, ", its development record says ", record->sha256)
+             : StrCat(name, ": digest is ", found, ", published is ", *published));
+}
+
+Provenance IdentifyKey(const VerifyingKey& key, const std::optional<std::string>& published) {
+  return published && PublishedDigest(key.ToBytes()) == *published ? Provenance::kPublished : Provenance::kDevelopment;
+}
+
+StatusOr<Provenance> CheckParameters(const std::filesystem::path& path, const ParameterCheck& check, ThreadPool& pool) {
+  CUZK_ASSIGN_OR_RETURN(auto file, ParameterFile::Open(path, check.counts));
+  DecodeOptions decode{.policy = PointPolicy::kSubgroup, .arithmetic = check.arithmetic, .progress = check.points};
+  CUZK_RETURN_IF_ERROR(CheckPoints(*file, pool, decode));
+  return Identify(file->file(), check.published, check.digest);
 }
 
 }  // namespace cuzk::groth16

@@ -6,9 +6,11 @@
 #include <string>
 
 #include "core/base/bytes.h"
+#include "core/base/input_file.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"
 #include "core/groth16/generator.h"
+#include "core/groth16/parameter_file.h"
 
 namespace cuzk::groth16 {
 
@@ -28,19 +30,35 @@ struct DevelopmentRecord {
 std::filesystem::path DevelopmentRecordPath(const std::filesystem::path& parameter_file);
 
 /// The first 16 bytes of BLAKE2b-512 over all bytes, in lower-case hex: the form of the published table.
-std::string PublishedDigest(ByteSpan bytes, const Progress& progress);
-/// SHA-256 over all bytes, in lower-case hex.
-std::string Sha256Digest(ByteSpan bytes, const Progress& progress);
+std::string PublishedDigest(ByteSpan bytes);
+/// The same of a file. Errors of InputFile::ReadAt.
+StatusOr<std::string> PublishedDigest(const InputFile& file, const Progress& progress);
+/// SHA-256 over all bytes of a file, in lower-case hex.
+StatusOr<std::string> Sha256Digest(const InputFile& file, const Progress& progress);
 
 enum class Provenance { kPublished, kDevelopment };
 
 /// The record beside a parameter file; nothing if there is none.
 StatusOr<std::optional<DevelopmentRecord>> ReadDevelopmentRecord(const std::filesystem::path& parameter_file);
 
-/// Tells whether `bytes`, the content of `path`, are the published file (`published` is the table's digest, if the
-/// table has one) or a development file with its record beside it (a recorded fixture NAME.json stands for the record).
-/// FailedPrecondition if they are neither, with both digests; InvalidArgument for a malformed record.
-StatusOr<Provenance> Identify(const std::filesystem::path& path, ByteSpan bytes,
-                              const std::optional<std::string>& published, const Progress& progress);
+/// Tells whether a file is the published one (`published` is the table's digest, if the table has one) or a development
+/// file with its record beside it (a recorded fixture NAME.json stands for the record). FailedPrecondition if it is
+/// neither, with both digests, or if it changed meanwhile; InvalidArgument for a malformed record.
+StatusOr<Provenance> Identify(const InputFile& file, const std::optional<std::string>& published,
+                              const Progress& progress);
+
+/// Where a key comes from: kPublished if its bytes have the table's digest, kDevelopment otherwise.
+Provenance IdentifyKey(const VerifyingKey& key, const std::optional<std::string>& published);
+
+/// All that `cuzkctl params check` asks of a parameter file.
+struct ParameterCheck {
+  std::optional<SectionCounts> counts;   ///< the circuit's
+  std::optional<std::string> published;  ///< digest of the table
+  algebra::Arithmetic arithmetic = algebra::Arithmetic::kScalar;
+  Progress points, digest;
+};
+/// Lengths, every point with its subgroup, and the digest that applies. Errors of ParameterFile::Open, CheckPoints and
+/// Identify.
+StatusOr<Provenance> CheckParameters(const std::filesystem::path& path, const ParameterCheck& check, ThreadPool& pool);
 
 }  // namespace cuzk::groth16

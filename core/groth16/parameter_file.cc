@@ -1,10 +1,8 @@
 #include "core/groth16/parameter_file.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "core/base/check.h"
 #include "core/r1cs/shape.h"
 
 namespace cuzk::groth16 {
@@ -46,55 +44,63 @@ uint64_t SectionCounts::FileBytes() const {
 
 StatusOr<std::shared_ptr<const ParameterFile>> ParameterFile::Open(const std::filesystem::path& path,
                                                                    const std::optional<SectionCounts>& expected) {
-  CUZK_ASSIGN_OR_RETURN(MappedFile map, MappedFile::Open(path));
-  std::shared_ptr<ParameterFile> file(new ParameterFile(std::move(map)));
-  Status status = file->ReadSections(expected);
+  CUZK_ASSIGN_OR_RETURN(InputFile input, InputFile::Open(path));
+  std::shared_ptr<ParameterFile> file(new ParameterFile(std::move(input)));
+  Status status = file->FindSections(expected);
   if (!status.ok()) return Annotate(status, path.string());
   return file;
 }
 
-Status ParameterFile::ReadSections(const std::optional<SectionCounts>& expected) {
-  ByteSpan rest = map_.bytes();
-  CUZK_ASSIGN_OR_RETURN(key_, VerifyingKey::Take(rest));
+Status ParameterFile::FindSections(const std::optional<SectionCounts>& expected) {
+  auto wanted = [&](uint64_t count) { return expected ? std::optional(count) : std::nullopt; };
+  CUZK_ASSIGN_OR_RETURN(key_, VerifyingKey::ReadFrom(file_, wanted(expected ? expected->ic : 0)));
   counts_.ic = key_.ic.size();
+  uint64_t at = key_.file_bytes();
   for (Query query : kAllQueries) {
-    const std::string_view name = QueryName(query);
-    if (rest.size() < 4)
-      return absl::InvalidArgumentError(StrCat("section ", name, ": the file ends within its count"));
-    const uint64_t count = LoadBe<uint32_t>(rest.data());
-    rest = rest.subspan(4);
-    if (count > rest.size() / PointBytes(query)) {
-      return absl::InvalidArgumentError(
-          StrCat("section ", name, ": ", count, " points do not fit in the ", rest.size(), " bytes that follow"));
-    }
-    counts_[query] = count;
-    sections_[static_cast<size_t>(query)] = rest.first(count * PointBytes(query));
-    rest = rest.subspan(count * PointBytes(query));
+    CUZK_ASSIGN_OR_RETURN(counts_[query], ReadCount(query, at, wanted(expected ? (*expected)[query] : 0)));
+    at += 4;
+    offsets_[static_cast<size_t>(query)] = at;
+    at += section_bytes(query);
   }
-  if (!rest.empty()) return absl::InvalidArgumentError(StrCat(rest.size(), " bytes follow after the last section"));
+  if (at != file_.size()) {
+    return absl::InvalidArgumentError(StrCat(file_.size() - at, " bytes follow after the last section"));
+  }
   if (counts_[Query::kBG1] != counts_[Query::kBG2]) {
     return absl::InvalidArgumentError(
         StrCat("sections b_g1 and b_g2 differ in length: ", counts_[Query::kBG1], " and ", counts_[Query::kBG2]));
   }
-  if (!expected || *expected == counts_) return absl::OkStatus();
-  if (counts_.ic != expected->ic) {
-    return absl::InvalidArgumentError(
-        StrCat("not of this circuit: ic has ", counts_.ic, " points, expected ", expected->ic));
-  }
-  for (Query query : kAllQueries) {
-    if (counts_[query] == (*expected)[query]) continue;
-    return absl::InvalidArgumentError(StrCat("not of this circuit: section ", QueryName(query), " has ", counts_[query],
-                                             " points, expected ", (*expected)[query]));
-  }
   return absl::OkStatus();
 }
 
-void ParameterFile::Forget(ByteSpan part) const {
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
-  const uintptr_t end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
-  // Advice only: the pages are read again from the file if they are needed.
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+/// The number of points of a section whose count is at `at`: the circuit's, and no more than follow in the file.
+StatusOr<uint64_t> ParameterFile::ReadCount(Query query, uint64_t at, std::optional<uint64_t> expected) const {
+  const std::string_view name = QueryName(query);
+  if (file_.size() - at < 4) {
+    return absl::InvalidArgumentError(StrCat("section ", name, ": the file ends within its count"));
+  }
+  std::array<uint8_t, 4> bytes;
+  CUZK_RETURN_IF_ERROR(file_.ReadAt(at, bytes));
+  const uint64_t count = LoadBe<uint32_t>(bytes.data()), left = file_.size() - at - bytes.size();
+  if (expected && count != *expected) {
+    return absl::InvalidArgumentError(
+        StrCat("not of this circuit: section ", name, " has ", count, " points, expected ", *expected));
+  }
+  if (count > left / PointBytes(query)) {
+    return absl::InvalidArgumentError(
+        StrCat("section ", name, ": ", count, " points do not fit in the ", left, " bytes that follow"));
+  }
+  return count;
+}
+
+Status ParameterFile::ReadSection(Query query, uint64_t offset, std::span<uint8_t> out) const {
+  CUZK_CHECK(offset <= section_bytes(query) && out.size() <= section_bytes(query) - offset);
+  return file_.ReadAt(offsets_[static_cast<size_t>(query)] + offset, out);
+}
+
+void ParameterFile::Announce(Query query, uint64_t offset, uint64_t bytes) const {
+  const uint64_t size = section_bytes(query);
+  if (offset >= size) return;
+  file_.Announce(offsets_[static_cast<size_t>(query)] + offset, std::min(bytes, size - offset));
 }
 
 }  // namespace cuzk::groth16

@@ -1,7 +1,8 @@
 #pragma once
-// Reading of `.params` files: one mapping, five sections of points behind the verifying key, no header, no checksum.
-// The file comes from outside, so nothing in it is believed: counts are compared with the circuit's shape, sections
-// with the file's end, and points are checked while they are decoded, as strictly as the policy says.
+// Reading of `.params` files: five sections of points behind the verifying key, no header, no checksum. The file comes
+// from outside, so nothing in it is believed: counts are compared with the circuit's shape, sections with the file's
+// end, and points are checked while they are decoded, as strictly as the policy says. It is read, not mapped: a file
+// that is cut or replaced meanwhile is an error.
 
 #include <array>
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/algebra/curve.h"
-#include "core/base/file.h"
+#include "core/base/input_file.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
@@ -53,34 +54,40 @@ struct SectionCounts {
   uint64_t FileBytes() const;
 };
 
-/// A parameter file, mapped read-only, with its key read and every length checked; its points are not decoded yet.
+/// A parameter file, open for reading, with its key read and every length checked; its points are not decoded yet.
 /// Immutable; any number of threads.
 class ParameterFile {
  public:
-  /// Maps the file, reads the key (fully checked), finds the sections, and requires that the file ends exactly after
-  /// the last one and that b_g1 and b_g2 are equally long. With `expected`, every count must be the circuit's.
-  /// NotFound without a file; InvalidArgument, naming the section and both numbers, for anything else.
+  /// Reads the key (fully checked), finds the sections, and requires that the file ends exactly after the last one and
+  /// that b_g1 and b_g2 are equally long. With `expected`, every count must be the circuit's, and is compared before
+  /// anything is made of it. NotFound without a file; InvalidArgument, naming the section and both numbers, for
+  /// anything else that is wrong with it.
   static StatusOr<std::shared_ptr<const ParameterFile>> Open(const std::filesystem::path& path,
                                                              const std::optional<SectionCounts>& expected = {});
 
-  const std::filesystem::path& path() const { return map_.path(); }
-  /// The whole file.
-  ByteSpan bytes() const { return map_.bytes(); }
+  const std::filesystem::path& path() const { return file_.path(); }
+  const InputFile& file() const { return file_; }
   const VerifyingKey& verifying_key() const { return key_; }
   const SectionCounts& counts() const { return counts_; }
-  /// The section's points as they are in the file: big-endian, uncompressed, PointBytes(query) each.
-  ByteSpan section(Query query) const { return sections_[static_cast<size_t>(query)]; }
-  /// Tells the system that the pages of the bytes (a part of a section) will not be read again soon.
-  void Forget(ByteSpan part) const;
+  uint64_t section_bytes(Query query) const { return counts_[query] * PointBytes(query); }
+
+  /// Bytes of a section as they are in the file: points big-endian, uncompressed, PointBytes(query) each. Errors of
+  /// InputFile::ReadAt; the bytes must be the section's.
+  Status ReadSection(Query query, uint64_t offset, std::span<uint8_t> out) const;
+  /// Says that these bytes of the section (as many of them as it has) will be read soon. Advice only.
+  void Announce(Query query, uint64_t offset, uint64_t bytes) const;
+  /// FailedPrecondition if the file is not what it was when it was opened. Whoever read points asks afterwards.
+  Status CheckUnchanged() const { return file_.CheckUnchanged(); }
 
  private:
-  explicit ParameterFile(MappedFile map) : map_(std::move(map)) {}
-  Status ReadSections(const std::optional<SectionCounts>& expected);
+  explicit ParameterFile(InputFile file) : file_(std::move(file)) {}
+  Status FindSections(const std::optional<SectionCounts>& expected);
+  StatusOr<uint64_t> ReadCount(Query query, uint64_t at, std::optional<uint64_t> expected) const;
 
-  MappedFile map_;
+  InputFile file_;
   VerifyingKey key_;
   SectionCounts counts_;
-  std::array<ByteSpan, kQueries> sections_;
+  std::array<uint64_t, kQueries> offsets_{};  // of the points of each section
 };
 
 /// How the points of a section are decoded.
@@ -91,16 +98,16 @@ struct DecodeOptions {
   Progress progress;     ///< bytes done of the bytes to be decoded
 };
 
-/// Decodes points [begin, begin + out.size()) of a G1 section into Montgomery memory form, in parallel, and lets the
-/// file's pages go behind itself. InvalidArgument names section and index of the lowest bad point. Nothing big is
-/// allocated.
+/// Decodes points [begin, begin + out.size()) of a G1 section into Montgomery memory form, in parallel, while the disk
+/// reads ahead. InvalidArgument names section and index of the lowest bad point. Nothing big is allocated.
 Status DecodeG1(const ParameterFile& file, Query query, uint64_t begin, std::span<algebra::G1Affine> out,
                 ThreadPool& pool, const DecodeOptions& options);
 /// The same for b_g2.
 Status DecodeG2(const ParameterFile& file, uint64_t begin, std::span<algebra::G2Affine> out, ThreadPool& pool,
                 const DecodeOptions& options);
 
-/// Decodes and checks every point of the file in bounded memory, keeping none. Progress counts bytes.
+/// Decodes and checks every point of the file in bounded memory, keeping none, and that the file stayed what it was.
+/// Progress counts bytes.
 Status CheckPoints(const ParameterFile& file, ThreadPool& pool, const DecodeOptions& options);
 
 }  // namespace cuzk::groth16

@@ -2,6 +2,7 @@
 // Verification of one proof, or of many of the same circuit with one final exponentiation.
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,31 +22,41 @@ struct Statement {
   std::vector<algebra::Fr> public_inputs;
 };
 
+/// For tests alone; the default does nothing.
+struct VerifierSeams {
+  std::function<bool(bool valid)> batch_answer;  ///< may change what a batch was found to be
+};
+
 /// A key made ready for verification. Immutable; any number of threads.
 class Verifier {
  public:
   /// `arithmetic` must be supported.
-  explicit Verifier(VerifyingKey key, algebra::Arithmetic arithmetic = algebra::BestArithmetic());
+  explicit Verifier(VerifyingKey key, algebra::Arithmetic arithmetic = algebra::BestArithmetic(),
+                    VerifierSeams seams = {});
 
   const VerifyingKey& key() const { return key_; }
 
   /// Whether e(A, B) = e(alpha, beta) e(ic(x), gamma) e(C, delta). InvalidArgument if the number of inputs is not the
-  /// key's.
+  /// key's; ResourceExhausted, memory.
   StatusOr<bool> Verify(const Statement& statement, ThreadPool& pool) const;
 
   /// Indices of the statements that do not verify, ascending; empty if all do. More than one: a random linear
   /// combination with one final exponentiation first (128-bit coefficients from the operating system's generator), and
-  /// only if that fails, each by itself. InvalidArgument names the statement whose number of inputs is not the key's.
-  StatusOr<std::vector<size_t>> FindWrong(std::span<const Statement> statements, ThreadPool& pool) const;
+  /// only if that fails, each by itself. InvalidArgument names the statement whose number of inputs is not the key's;
+  /// ResourceExhausted, memory. `disagreed`, if given, tells whether the combination failed although each by itself
+  /// verifies: the answer is then right, but the machine, or this program, is not.
+  StatusOr<std::vector<size_t>> FindWrong(std::span<const Statement> statements, ThreadPool& pool,
+                                          bool* disagreed = nullptr) const;
 
  private:
   Status CheckInputs(const Statement& statement) const;
-  bool VerifyTogether(std::span<const Statement> statements, ThreadPool& pool) const;
+  StatusOr<bool> VerifyTogether(std::span<const Statement> statements, ThreadPool& pool) const;
 
   VerifyingKey key_;
   algebra::Arithmetic arithmetic_;
   algebra::PreparedG2 gamma_, delta_;
   algebra::Gt alpha_beta_;  ///< e(alpha, beta)
+  VerifierSeams seams_;
 };
 
 }  // namespace cuzk::groth16

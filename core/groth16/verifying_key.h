@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "core/algebra/curve.h"
 #include "core/base/bytes.h"
+#include "core/base/input_file.h"
 #include "core/base/status.h"
 
 namespace cuzk::groth16 {
@@ -31,16 +33,23 @@ struct VerifyingKey {
 
   /// Number of public inputs a proof is verified with: ic without ONE.
   size_t public_inputs() const { return ic.size() - 1; }
-  /// The file form, kHeadBytes + 4 + 96 * ic.size() bytes.
+  /// Bytes of the file form.
+  uint64_t file_bytes() const { return kHeadBytes + 4 + kG1Bytes * uint64_t{ic.size()}; }
   std::vector<uint8_t> ToBytes() const;
 
-  /// Reads a key from the front of `bytes` and removes it there. InvalidArgument that names the first point or count
-  /// that is wrong: not canonical, not on the curve, not in the subgroup, infinity, or bytes missing.
-  static StatusOr<VerifyingKey> Take(ByteSpan& bytes);
+  // The readers give InvalidArgument that names the first point or count that is wrong: not canonical, not on the
+  // curve, not in the subgroup, infinity, or bytes missing. `expected_ic` is the number of points that ic must have; it
+  // is compared before any of them is read. Without it memory grows with the points that were read and checked, never
+  // with what the count claims.
+
+  /// Reads a key from the front of `bytes` and removes it there.
+  static StatusOr<VerifyingKey> Take(ByteSpan& bytes, std::optional<uint64_t> expected_ic = {});
   /// Reads a key that is the whole of `bytes`.
   static StatusOr<VerifyingKey> FromBytes(ByteSpan bytes);
-  /// Reads a `.vk` file, or the head of a `.params` file if `allow_more` is set.
-  static StatusOr<VerifyingKey> FromFile(const std::filesystem::path& path, bool allow_more = false);
+  /// Reads a key from the front of a file; errors of the system besides.
+  static StatusOr<VerifyingKey> ReadFrom(const InputFile& file, std::optional<uint64_t> expected_ic = {});
+  /// Reads a `.vk` file, which ends with the key, or the head of a `.params` file.
+  static StatusOr<VerifyingKey> FromFile(const std::filesystem::path& path);
 };
 
 }  // namespace cuzk::groth16

@@ -61,13 +61,13 @@ class CpuPartition {
     CUZK_RETURN_IF_ERROR(SumsOverVariables(out));
     CUZK_RETURN_IF_ERROR(CheckStop());
     clock_.Begin(stage::kTransforms, work_.transforms);
-    CUZK_ASSIGN_OR_RETURN(memory::Array<algebra::Fr> h, QuotientOf(witness_, parameters_.domain(), *context_.allocator,
-                                                                   *context_.pool, options_.stop));
+    QuotientOptions quotient{context_.allocator, context_.pool, options_.stop, Within()};
+    CUZK_ASSIGN_OR_RETURN(memory::Array<algebra::Fr> h, QuotientOf(witness_, parameters_.domain(), quotient));
     witness_.ReleaseLease();
     clock_.Begin(stage::kMsmH, work_.h);
     const auto points = parameters_.g1(Query::kH);
-    out.h = algebra::Msm(points, std::span<const algebra::Fr>(h.span()).first(points.size()), *context_.pool,
-                         context_.arithmetic);
+    CUZK_ASSIGN_OR_RETURN(
+        out.h, algebra::Msm(points, std::span<const algebra::Fr>(h.span()).first(points.size()), SumOptions()));
     CUZK_RETURN_IF_ERROR(CheckStop());
     return out;
   }
@@ -80,10 +80,9 @@ class CpuPartition {
     CUZK_RETURN_IF_ERROR(CheckStop());
     clock_.Begin(stage::kMsmBG1, work_.b);
     CUZK_ASSIGN_OR_RETURN(QueryTerms terms, QueryTerms::Gather(witness_, Query::kBG1, *context_.allocator));
-    out.b_g1 = algebra::Msm(parameters_.g1(Query::kBG1), terms.classed(), *context_.pool, context_.arithmetic);
-    CUZK_RETURN_IF_ERROR(CheckStop());
+    CUZK_ASSIGN_OR_RETURN(out.b_g1, algebra::Msm(parameters_.g1(Query::kBG1), terms.classed(), SumOptions()));
     clock_.Begin(stage::kMsmBG2, 3 * work_.b);
-    out.b_g2 = algebra::Msm(parameters_.b_g2(), terms.classed(), *context_.pool, context_.arithmetic);
+    CUZK_ASSIGN_OR_RETURN(out.b_g2, algebra::Msm(parameters_.b_g2(), terms.classed(), SumOptions()));
     return absl::OkStatus();
   }
 
@@ -91,7 +90,16 @@ class CpuPartition {
     CUZK_RETURN_IF_ERROR(CheckStop());
     clock_.Begin(stage, work);
     CUZK_ASSIGN_OR_RETURN(QueryTerms terms, QueryTerms::Gather(witness_, query, *context_.allocator));
-    return algebra::Msm(parameters_.g1(query), terms.classed(), *context_.pool, context_.arithmetic);
+    return algebra::Msm(parameters_.g1(query), terms.classed(), SumOptions());
+  }
+
+  algebra::MsmOptions SumOptions() {
+    return {context_.pool, context_.arithmetic, context_.allocator, options_.stop, Within()};
+  }
+  /// Of the stage that runs.
+  Progress Within() {
+    if (!options_.progress) return {};
+    return [this](uint64_t done, uint64_t total) { clock_.Within(done, total); };
   }
 
   Status CheckStop() const {
@@ -128,12 +136,16 @@ class CpuDevice final : public Device {
   StatusOr<Plan> MakePlan(const r1cs::Shape& shape, const PlanOptions& options) const override {
     const groth16::SectionCounts counts = groth16::SectionCounts::Of(shape);
     const uint64_t terms = uint64_t{1} << shape.counts.log2_domain();
+    auto scratch = [&](size_t point_bytes) {
+      return algebra::MsmScratchBytes(terms, point_bytes, context_.pool->size());
+    };
     Plan plan;
     plan.placement = Placement::kHost;
     plan.workers = options.workers;
     plan.parameter_host_bytes = CpuParameters::Bytes(counts);
-    plan.partition_host_bytes = std::max(QuotientBytes(shape), QuotientBytes(shape) / 2 + QueryTerms::MaxBytes(shape)) +
-                                algebra::MsmScratchBytes(terms, groth16::kG1Bytes, context_.pool->size());
+    // The sums over variables come first; the terms of one query are there at a time.
+    plan.partition_host_bytes = std::max(QuotientBytes(shape) + scratch(groth16::kG1Bytes),
+                                         QueryTerms::MaxBytes(shape) + scratch(groth16::kG2Bytes));
     const uint64_t needed = plan.parameter_host_bytes + plan.partition_host_bytes;
     const uint64_t available = options.memory_cap ? options.memory_cap : memory().total;
     const std::string need = StrCat("parameters take ", plan.parameter_host_bytes, " bytes and a partition ",
@@ -162,7 +174,7 @@ class CpuDevice final : public Device {
     }
     StageClock clock(StageWork(witness.shape()).total(), options.progress);
     clock.Begin(stage::kLeaseWait, 0);
-    CUZK_ASSIGN_OR_RETURN(DeviceLease lease, region_.Enter(options.stop, options.urgency));
+    CUZK_ASSIGN_OR_RETURN(DeviceLease lease, region_.Enter(options.stop));
     StatusOr<MsmResults> results = CpuPartition(*loaded, witness, options, context_, clock).Prove();
     if (!results.ok()) return results.status();
     return std::make_unique<Finished>(*results, clock.Take());

@@ -1,30 +1,35 @@
 #include "core/prover/parameter_store.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 
 #include "core/base/check.h"
 
 namespace cuzk::prover {
-namespace {
 
 /// Loaded parameters with what they hold in the budget; the reservation goes after the parameters.
-struct Held {
+struct ParameterStore::Held {
   memory::Reservation reservation;
   std::shared_ptr<const ResidentParameters> parameters;
-};
 
-/// One holder's share. When it ends, what waits for memory looks again: the parameters may be idle now.
-struct Share {
-  Share(std::shared_ptr<const Held> held, memory::Budget& budget) : held(std::move(held)), budget(budget) {}
-  ~Share() {
-    held.reset();
-    budget.NotifyChange();
+  uint64_t device_bytes() const { return parameters->plan().parameter_device_bytes; }
+  void NoteUse() const { last_use_.store(std::chrono::steady_clock::now(), std::memory_order_relaxed); }
+  double SecondsSinceUse() const {
+    auto last = last_use_.load(std::memory_order_relaxed);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - last).count();
   }
-  std::shared_ptr<const Held> held;
-  memory::Budget& budget;
+
+ private:
+  mutable std::atomic<std::chrono::steady_clock::time_point> last_use_{};
 };
 
-}  // namespace
+/// A file whose digest was computed, and with what it was compared.
+struct ParameterStore::KnownFile {
+  FileIdentity identity;
+  std::optional<std::string> published;
+  groth16::Provenance provenance;
+};
 
 struct ParameterStore::Entry {
   ParameterStatus::State state = ParameterStatus::State::kLoading;
@@ -36,6 +41,23 @@ struct ParameterStore::Entry {
 
   bool idle() const { return state == ParameterStatus::State::kReady && held.use_count() == 1; }
 };
+
+namespace {
+
+/// One holder's share. When it ends, what waits for memory looks again: the parameters may be idle now.
+template <class Held>
+struct Share {
+  Share(std::shared_ptr<const Held> held, memory::Budget& budget) : held(std::move(held)), budget(budget) {}
+  ~Share() {
+    held->NoteUse();
+    held.reset();
+    budget.NotifyChange();
+  }
+  std::shared_ptr<const Held> held;
+  memory::Budget& budget;
+};
+
+}  // namespace
 
 ParameterStore::ParameterStore(const ParameterStoreOptions& options) : options_(options) {
   CUZK_CHECK(options.budget != nullptr);
@@ -77,20 +99,20 @@ StatusOr<std::shared_ptr<const ResidentParameters>> ParameterStore::Get(Device& 
 
 std::shared_ptr<const ResidentParameters> ParameterStore::Use(Entry& entry) {
   entry.last_use = ++clock_;
-  auto share = std::make_shared<const Share>(entry.held, *options_.budget);
+  entry.held->NoteUse();
+  auto share = std::make_shared<const Share<Held>>(entry.held, *options_.budget);
   return {share, entry.held->parameters.get()};
 }
 
 Status ParameterStore::Load(Device& device, const ParameterRequest& request, Entry& entry, std::stop_token stop,
                             const Progress& progress) {
-  CUZK_ASSIGN_OR_RETURN(Plan plan, device.MakePlan(*request.shape, options_.plan));
-  CUZK_ASSIGN_OR_RETURN(auto file,
+  CUZK_ASSIGN_OR_RETURN(File file,
                         groth16::ParameterFile::Open(request.path, groth16::SectionCounts::Of(*request.shape)));
-  const uint64_t bytes = file->bytes().size();
-  const bool check = options_.digest == DigestPolicy::kCheck;
+  const uint64_t bytes = file->file().size();
+  const bool hashes = options_.digest == DigestPolicy::kCheck && !Remembered(request, *file);
   uint64_t before = 0;
   Progress report = [&](uint64_t done, uint64_t) {
-    const uint64_t total = check ? 2 * bytes : bytes;
+    const uint64_t total = hashes ? 2 * bytes : bytes;
     {
       std::lock_guard lock(mutex_);
       entry.done = before + done;
@@ -99,30 +121,129 @@ Status ParameterStore::Load(Device& device, const ParameterRequest& request, Ent
     if (progress) progress(before + done, total);
   };
   CUZK_ASSIGN_OR_RETURN(groth16::Provenance provenance, ProvenanceOf(request, *file, report));
-  if (check) before = bytes;
+  if (hashes) before = bytes;
   if (provenance == groth16::Provenance::kDevelopment && !options_.allow_development) {
     return absl::FailedPreconditionError(
         StrCat(request.path.string(), ": development parameters, which params.allow_development forbids"));
   }
-  auto held = std::make_shared<Held>();
-  CUZK_ASSIGN_OR_RETURN(held->reservation,
-                        options_.budget->Reserve(memory::MemoryClass::kParameters, plan.parameter_host_bytes, stop));
   const LoadOptions load{.policy = options_.points, .plan = options_.plan, .progress = report, .stop = stop};
-  CUZK_ASSIGN_OR_RETURN(held->parameters, device.Load(std::move(file), request.shape, load));
+  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const Held> held, Place(device, request, file, load));
+  // What was loaded is what was hashed.
+  CUZK_RETURN_IF_ERROR(file->CheckUnchanged());
   std::lock_guard lock(mutex_);
   entry.development = provenance == groth16::Provenance::kDevelopment;
   entry.held = std::move(held);
   return absl::OkStatus();
 }
 
+/// Plans, reserves and loads. Waits for the budget without holding up the device's other loads: what they are for may
+/// be what frees the memory.
+StatusOr<std::shared_ptr<const ParameterStore::Held>> ParameterStore::Place(Device& device,
+                                                                            const ParameterRequest& request,
+                                                                            const File& file,
+                                                                            const LoadOptions& options) {
+  for (;;) {
+    const uint64_t seen = options_.budget->ChangeCount();
+    {
+      CUZK_ASSIGN_OR_RETURN(DeviceLease turn, LoadRegion(device).Enter(options.stop));
+      CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const Held> held, PlaceNow(device, request, file, options));
+      if (held) return held;
+    }
+    CUZK_RETURN_IF_ERROR(options_.budget->WaitForRoom(memory::MemoryClass::kParameters, seen, options.stop));
+  }
+}
+
+/// Nothing if the budget has no room now.
+StatusOr<std::shared_ptr<const ParameterStore::Held>> ParameterStore::PlaceNow(Device& device,
+                                                                               const ParameterRequest& request,
+                                                                               const File& file,
+                                                                               const LoadOptions& options) {
+  for (uint64_t least = 0;;) {
+    CUZK_ASSIGN_OR_RETURN(Plan plan, PlanWithRoom(device, request));
+    auto reservation =
+        options_.budget->TryReserve(memory::MemoryClass::kParameters, std::max(plan.parameter_host_bytes, least));
+    if (absl::IsUnavailable(reservation.status())) return std::shared_ptr<const Held>();
+    if (!reservation.ok()) return reservation.status();
+    auto held = std::make_shared<Held>();
+    held->reservation = *std::move(reservation);
+    auto loaded = device.Load(file, request.shape, options);
+    if (absl::IsResourceExhausted(loaded.status()) && EvictFrom(device)) continue;
+    if (!loaded.ok()) return loaded.status();
+    held->parameters = *std::move(loaded);
+    // The device has the last word on where they went: its workers may have taken memory since the plan.
+    least = held->parameters->plan().parameter_host_bytes;
+    if (least > held->reservation.bytes()) continue;
+    held->reservation.ShrinkTo(least);
+    return held;
+  }
+}
+
+/// The device's plan, after idle parameters went as far as they stand in its way.
+StatusOr<Plan> ParameterStore::PlanWithRoom(Device& device, const ParameterRequest& request) {
+  const uint64_t points = groth16::SectionCounts::Of(*request.shape).FileBytes();
+  for (;;) {
+    StatusOr<Plan> plan = device.MakePlan(*request.shape, options_.plan);
+    const bool refused = absl::IsResourceExhausted(plan.status());
+    // Streamed parameters are streamed for every proof, so idle ones go if that makes them resident.
+    const bool streamed =
+        plan.ok() && plan->placement == Placement::kPinnedStreamed && device.memory().free + IdleOn(device) > points;
+    if ((!refused && !streamed) || !EvictFrom(device)) return plan;
+  }
+}
+
+ComputeRegion& ParameterStore::LoadRegion(const Device& device) {
+  std::lock_guard lock(mutex_);
+  auto& region = load_regions_[&device];
+  if (!region) region = std::make_unique<ComputeRegion>();
+  return *region;
+}
+
+uint64_t ParameterStore::IdleOn(const Device& device) const {
+  std::lock_guard lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [key, entry] : entries_) {
+    if (key.first == &device && entry->idle()) bytes += entry->held->device_bytes();
+  }
+  return bytes;
+}
+
+/// Drops what was used least recently of the idle parameters that hold memory of the device; false if there are none.
+bool ParameterStore::EvictFrom(const Device& device) {
+  std::shared_ptr<Entry> dropped;  // destroyed after the lock
+  std::lock_guard lock(mutex_);
+  auto oldest = entries_.end();
+  for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+    if (it->first.first != &device || !it->second->idle() || it->second->held->device_bytes() == 0) continue;
+    if (oldest == entries_.end() || it->second->last_use < oldest->second->last_use) oldest = it;
+  }
+  if (oldest == entries_.end()) return false;
+  dropped = std::move(oldest->second);
+  entries_.erase(oldest);
+  return true;
+}
+
+std::optional<groth16::Provenance> ParameterStore::Remembered(const ParameterRequest& request,
+                                                              const groth16::ParameterFile& file) const {
+  std::lock_guard lock(mutex_);
+  auto known = known_files_.find(request.path);
+  if (known == known_files_.end() || known->second.identity != file.file().identity()) return std::nullopt;
+  if (known->second.published != request.published_digest) return std::nullopt;
+  return known->second.provenance;
+}
+
 StatusOr<groth16::Provenance> ParameterStore::ProvenanceOf(const ParameterRequest& request,
                                                            const groth16::ParameterFile& file,
-                                                           const Progress& progress) const {
-  if (options_.digest == DigestPolicy::kCheck) {
-    return groth16::Identify(request.path, file.bytes(), request.published_digest, progress);
+                                                           const Progress& progress) {
+  if (options_.digest == DigestPolicy::kSkip) {
+    CUZK_ASSIGN_OR_RETURN(auto record, groth16::ReadDevelopmentRecord(request.path));
+    return record ? groth16::Provenance::kDevelopment : groth16::Provenance::kPublished;
   }
-  CUZK_ASSIGN_OR_RETURN(auto record, groth16::ReadDevelopmentRecord(request.path));
-  return record ? groth16::Provenance::kDevelopment : groth16::Provenance::kPublished;
+  if (auto provenance = Remembered(request, file)) return *provenance;
+  CUZK_ASSIGN_OR_RETURN(groth16::Provenance provenance,
+                        groth16::Identify(file.file(), request.published_digest, progress));
+  std::lock_guard lock(mutex_);
+  known_files_[request.path] = {file.file().identity(), request.published_digest, provenance};
+  return provenance;
 }
 
 StatusOr<bool> ParameterStore::Evict(const std::string& circuit) {
@@ -188,9 +309,10 @@ std::vector<ParameterStatus> ParameterStore::Snapshot() const {
     if (entry->state == ParameterStatus::State::kReady) {
       status.fraction = 1;
       status.host_bytes = entry->held->reservation.bytes();
-      status.device_bytes = entry->held->parameters->plan().parameter_device_bytes;
+      status.device_bytes = entry->held->device_bytes();
       status.development = entry->development;
       status.in_use = !entry->idle();
+      status.last_used_seconds_ago = status.in_use ? 0 : entry->held->SecondsSinceUse();
     }
     out.push_back(std::move(status));
   }

@@ -19,6 +19,7 @@
 #include "core/groth16/identity.h"
 #include "core/memory/budget.h"
 #include "core/prover/device.h"
+#include "core/prover/device_lease.h"
 
 namespace cuzk::prover {
 
@@ -49,20 +50,24 @@ struct ParameterStatus {
   double fraction = 0;                                                     ///< of loading
   uint64_t host_bytes = 0, device_bytes = 0;
   bool development = false;
-  bool in_use = false;  ///< somebody besides the store holds them
+  bool in_use = false;               ///< somebody besides the store holds them
+  double last_used_seconds_ago = 0;  ///< since somebody took or gave back a ready one; 0 while in use
 };
 
-/// Any number of threads. Loading of one circuit on one device happens once: who asks meanwhile waits for it.
+/// Any number of threads. Loading of one circuit on one device happens once: who asks meanwhile waits for it. One
+/// circuit at a time is planned, reserved and loaded on a device, so that no two plans count on the same free memory.
 class ParameterStore {
  public:
   explicit ParameterStore(const ParameterStoreOptions& options);
   ~ParameterStore();
 
   /// The parameters, loaded if they are not. Reserves their host bytes in the budget first, which drops idle ones when
-  /// there is no room and waits while what is missing is in use. Errors: those of ParameterFile::Open, Identify and
-  /// Device::Load, annotated with the circuit; FailedPrecondition for development parameters that are not allowed;
-  /// NotFound for a missing file; ResourceExhausted if the budget could never hold them; Cancelled by `stop`. A failed
-  /// load is forgotten after its waiters were told: the next Get tries again.
+  /// there is no room and waits while what is missing is in use. Where the device has no room because of idle ones,
+  /// those go, least recently used first. A file's digest is computed once as long as the file stays the same. Errors:
+  /// those of ParameterFile::Open, Identify and Device::Load, annotated with the circuit; FailedPrecondition for
+  /// development parameters that are not allowed, or a file that changes meanwhile; NotFound for a missing file;
+  /// ResourceExhausted if the budget or the device could never hold them; Cancelled by `stop`. A failed load is
+  /// forgotten after its waiters were told: the next Get tries again.
   StatusOr<std::shared_ptr<const ResidentParameters>> Get(Device& device, const ParameterRequest& request,
                                                           std::stop_token stop, const Progress& progress);
 
@@ -78,19 +83,34 @@ class ParameterStore {
 
  private:
   struct Entry;
+  struct Held;
+  struct KnownFile;
   using Key = std::pair<const Device*, std::string>;
+  using File = std::shared_ptr<const groth16::ParameterFile>;
   Status Load(Device& device, const ParameterRequest& request, Entry& entry, std::stop_token stop,
               const Progress& progress);
+  std::optional<groth16::Provenance> Remembered(const ParameterRequest& request,
+                                                const groth16::ParameterFile& file) const;
   StatusOr<groth16::Provenance> ProvenanceOf(const ParameterRequest& request, const groth16::ParameterFile& file,
-                                             const Progress& progress) const;
+                                             const Progress& progress);
+  StatusOr<std::shared_ptr<const Held>> Place(Device& device, const ParameterRequest& request, const File& file,
+                                              const LoadOptions& options);
+  StatusOr<std::shared_ptr<const Held>> PlaceNow(Device& device, const ParameterRequest& request, const File& file,
+                                                 const LoadOptions& options);
+  StatusOr<Plan> PlanWithRoom(Device& device, const ParameterRequest& request);
+  ComputeRegion& LoadRegion(const Device& device);
+  uint64_t IdleOn(const Device& device) const;
+  bool EvictFrom(const Device& device);
   std::shared_ptr<const ResidentParameters> Use(Entry& entry);  // with mutex_ held
 
   const ParameterStoreOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<Key, std::shared_ptr<Entry>> entries_;  // guarded by mutex_
-  uint64_t clock_ = 0;                             // counts uses; guarded by mutex_
-  memory::Registration reclaimer_;                 // last: ends before the rest
+  std::map<Key, std::shared_ptr<Entry>> entries_;                         // guarded by mutex_
+  uint64_t clock_ = 0;                                                    // counts uses; guarded by mutex_
+  std::map<const Device*, std::unique_ptr<ComputeRegion>> load_regions_;  // guarded by mutex_; never removed
+  std::map<std::filesystem::path, KnownFile> known_files_;                // guarded by mutex_
+  memory::Registration reclaimer_;                                        // last: ends before the rest
 };
 
 }  // namespace cuzk::prover

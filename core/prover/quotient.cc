@@ -20,30 +20,44 @@ void Expand(const r1cs::Witness& witness, Matrix matrix, std::span<Fr> out, Thre
   });
 }
 
-Status Stopped(const std::stop_token& stop) {
-  return stop.stop_requested() ? absl::CancelledError("cancelled during the transforms") : absl::OkStatus();
-}
+/// Counts the transforms.
+class Steps {
+ public:
+  explicit Steps(const QuotientOptions& options) : options_(options) {}
+  Status Done() {
+    constexpr uint64_t kTransforms = 6;
+    if (options_.progress) options_.progress(++done_, kTransforms);
+    return options_.stop.stop_requested() ? absl::CancelledError("cancelled during the transforms") : absl::OkStatus();
+  }
+
+ private:
+  const QuotientOptions& options_;
+  uint64_t done_ = 0;
+};
 
 }  // namespace
 
 StatusOr<memory::Array<Fr>> QuotientOf(const r1cs::Witness& witness, const algebra::Domain& domain,
-                                       memory::HostAllocator& allocator, ThreadPool& pool, std::stop_token stop) {
+                                       const QuotientOptions& options) {
   CUZK_CHECK(domain.log2_size() == witness.shape().counts.log2_domain());
-  CUZK_ASSIGN_OR_RETURN(auto h, memory::Array<Fr>::Allocate(allocator, domain.size(), "transforms"));
-  CUZK_ASSIGN_OR_RETURN(auto other, memory::Array<Fr>::Allocate(allocator, domain.size(), "transforms"));
+  ThreadPool& pool = *options.pool;
+  CUZK_ASSIGN_OR_RETURN(auto h, memory::Array<Fr>::Allocate(*options.allocator, domain.size(), "transforms"));
+  CUZK_ASSIGN_OR_RETURN(auto other, memory::Array<Fr>::Allocate(*options.allocator, domain.size(), "transforms"));
+  Steps steps(options);
   for (auto [matrix, values] : {std::pair{Matrix::kA, h.span()}, std::pair{Matrix::kB, other.span()}}) {
-    CUZK_RETURN_IF_ERROR(Stopped(stop));
     Expand(witness, matrix, values, pool);
     InverseNtt(values, domain, pool);
+    CUZK_RETURN_IF_ERROR(steps.Done());
     CosetNttToReversed(values, domain, pool);
+    CUZK_RETURN_IF_ERROR(steps.Done());
   }
   MultiplyPoints(h.span(), other.span(), domain.arithmetic(), pool);
-  CUZK_RETURN_IF_ERROR(Stopped(stop));
   InverseCosetNttFromReversed(h.span(), domain, pool);
+  CUZK_RETURN_IF_ERROR(steps.Done());
   Expand(witness, Matrix::kC, other.span(), pool);
   InverseNtt(other.span(), domain, pool);
+  CUZK_RETURN_IF_ERROR(steps.Done());
   SubtractAndScale(h.span(), other.span(), domain.CosetVanishingInverse(), domain.arithmetic(), pool);
-  CUZK_RETURN_IF_ERROR(Stopped(stop));
   return h;
 }
 

@@ -21,11 +21,21 @@ class StageClock {
     running_ = true;
     work_ = work;
   }
+  /// Tells how much of the running stage is done. One thread at a time, and only while Begin and End are not called.
+  void Within(uint64_t done, uint64_t total) {
+    const double part = static_cast<double>(work_) * static_cast<double>(done) / static_cast<double>(total);
+    const uint64_t now = done_ + std::min(work_, static_cast<uint64_t>(part));
+    // Often enough for any bar, seldom enough to cost nothing.
+    if (!progress_ || now < told_ + total_ / kReports) return;
+    told_ = now;
+    progress_(std::min(now, total_), total_);
+  }
   void End() {
     if (!running_) return;
     running_ = false;
     timeline_.back().end = std::chrono::steady_clock::now();
     done_ += work_;
+    told_ = done_;
     if (progress_) progress_(std::min(done_, total_), total_);
   }
   /// The timeline so far; the last stage is ended.
@@ -38,7 +48,9 @@ class StageClock {
   Timeline timeline_;
   const uint64_t total_;
   const Progress progress_;
+  static constexpr uint64_t kReports = 500;
   uint64_t done_ = 0, work_ = 0;
+  uint64_t told_ = 0;  // what was reported last
   bool running_ = false;
 };
 

@@ -89,14 +89,14 @@ StatusOr<ControlExit> RunInspect(const Session& session, const ParamsFlags& flag
   std::string id = circuit ? circuit->id : "unknown";
   if (session.json) {
     JsonWriter json;
-    json.BeginObject().Member("circuit_id", id).Member("bytes", file->bytes().size());
+    json.BeginObject().Member("circuit_id", id).Member("bytes", file->file().size());
     json.Member("ic", file->counts().ic);
     for (groth16::Query query : groth16::kAllQueries) json.Member(groth16::QueryName(query), file->counts()[query]);
     PrintLine(json.Member("development", record.has_value()).EndObject().text());
     return ControlExit::kOk;
   }
   PrintLine(StrCat("circuit ", id, record ? ", development parameters" : ""));
-  PrintLine(StrCat(file->bytes().size(), " bytes, ", file->verifying_key().public_inputs(), " public inputs"));
+  PrintLine(StrCat(file->file().size(), " bytes, ", file->verifying_key().public_inputs(), " public inputs"));
   for (groth16::Query query : groth16::kAllQueries) {
     PrintLine(StrCat("  ", groth16::QueryName(query), ": ", file->counts()[query], " points"));
   }
@@ -106,20 +106,17 @@ StatusOr<ControlExit> RunInspect(const Session& session, const ParamsFlags& flag
 // Lengths, points, and the digest that applies; what is wrong comes as an error.
 StatusOr<groth16::Provenance> Check(const ParamsFlags& flags, const filecoin::Circuit* circuit, ProgressView& view) {
   ThreadPool pool(0);
-  std::optional<groth16::SectionCounts> expected;
-  std::optional<std::string> published;
+  groth16::ParameterCheck check;
   if (circuit) {
     view.Show("recording the circuit", 0);
     CUZK_ASSIGN_OR_RETURN(auto shape, circuit::MakeShape(filecoin::SpecOf(*circuit), pool));
-    expected = groth16::SectionCounts::Of(*shape);
-    if (!circuit->params_digest.empty()) published = circuit->params_digest;
+    check.counts = groth16::SectionCounts::Of(*shape);
+    if (!circuit->params_digest.empty()) check.published = circuit->params_digest;
   }
-  CUZK_ASSIGN_OR_RETURN(auto file, groth16::ParameterFile::Open(flags.file, expected));
-  groth16::DecodeOptions decode{.policy = groth16::PointPolicy::kSubgroup};
-  CUZK_ASSIGN_OR_RETURN(decode.arithmetic, algebra::ResolveArithmetic(std::nullopt));
-  decode.progress = ShownAs(view, "checking points");
-  CUZK_RETURN_IF_ERROR(groth16::CheckPoints(*file, pool, decode));
-  return groth16::Identify(flags.file, file->bytes(), published, ShownAs(view, "checking the digest"));
+  CUZK_ASSIGN_OR_RETURN(check.arithmetic, algebra::ResolveArithmetic(std::nullopt));
+  check.points = ShownAs(view, "checking points");
+  check.digest = ShownAs(view, "checking the digest");
+  return groth16::CheckParameters(flags.file, check, pool);
 }
 
 StatusOr<ControlExit> RunCheck(const Session& session, const ParamsFlags& flags) {

@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/thread_pool.h"
 #include "core/filecoin/request_directory.h"
+#include "core/groth16/identity.h"
 #include "core/groth16/verifier.h"
 #include "daemon/cuzkctl/command.h"
 #include "daemon/json_writer.h"
@@ -41,7 +42,7 @@ StatusOr<groth16::VerifyingKey> ReadKey(const Session& session, const VerifyFlag
                                         const filecoin::Circuit& circuit) {
   std::filesystem::path path = flags.key;
   if (path.empty()) path = std::filesystem::path(session.settings.Text("params.directory")) / circuit.key_file();
-  StatusOr<groth16::VerifyingKey> key = groth16::VerifyingKey::FromFile(path, /*allow_more=*/true);
+  StatusOr<groth16::VerifyingKey> key = groth16::VerifyingKey::FromFile(path);
   if (!absl::IsNotFound(key.status())) return key;
   return absl::FailedPreconditionError(
       StrCat("no verifying key for ", circuit.id, ": ", path.string(),
@@ -53,13 +54,17 @@ StatusOr<ControlExit> RunVerify(const Session& session, const VerifyFlags& flags
   CUZK_ASSIGN_OR_RETURN(std::string proof, ReadFile(flags.proof));
   CUZK_ASSIGN_OR_RETURN(groth16::VerifyingKey key, ReadKey(session, flags, *request.proof->circuit));
   CUZK_ASSIGN_OR_RETURN(std::string fault, FindFault(request, proof, key));
+  const filecoin::Circuit& circuit = *request.proof->circuit;
+  const bool development =
+      groth16::IdentifyKey(key, std::string(circuit.key_digest)) == groth16::Provenance::kDevelopment;
   if (session.json) {
     JsonWriter json;
-    json.BeginObject().Member("valid", fault.empty()).Member("circuit_id", request.proof->circuit->id);
-    json.Member("partitions", request.public_inputs.size()).Member("error", fault).EndObject();
-    PrintLine(json.text());
+    json.BeginObject().Member("valid", fault.empty()).Member("circuit_id", circuit.id);
+    json.Member("partitions", request.public_inputs.size()).Member("development", development);
+    PrintLine(json.Member("error", fault).EndObject().text());
   } else {
-    PrintLine(fault.empty() ? "verified" : StrCat("not valid: ", fault));
+    PrintLine(StrCat(fault.empty() ? "verified" : StrCat("not valid: ", fault),
+                     development ? " (development key, not the network's)" : ""));
   }
   return fault.empty() ? ControlExit::kOk : ControlExit::kFailed;
 }

@@ -1,7 +1,8 @@
 #include "gpu/prover/cuda_parameters.h"
 
 #include <algorithm>
-#include <cstring>
+#include <mutex>
+#include <span>
 
 #include "gpu/params/section_maker.h"
 #include "gpu/prover/witness_kernels.h"
@@ -21,7 +22,7 @@ class SectionLoader {
   static StatusOr<std::unique_ptr<SectionLoader>> Create(const CardContext& card, const ParameterFile& file) {
     std::unique_ptr<SectionLoader> r(new SectionLoader(card));
     uint64_t largest = 0;
-    for (Query q : groth16::kAllQueries) largest = std::max<uint64_t>(largest, file.section(q).size());
+    for (Query q : groth16::kAllQueries) largest = std::max<uint64_t>(largest, file.section_bytes(q));
     r->piece_ = std::min(kPiece, std::max<uint64_t>(largest, 192) / 192 * 192 + 192);
     for (Slot& slot : r->slots_) {
       CUZK_ASSIGN_OR_RETURN(slot.host, PinnedArray<std::byte>::Allocate(*card.pinned, r->piece_));
@@ -42,25 +43,24 @@ class SectionLoader {
   /// Decodes to device memory, or through the card to page-locked memory. `progress` is told bytes of the section.
   Status Load(const ParameterFile& file, Query query, bool on_curve, std::byte* to, bool to_host,
               const prover::LoadOptions& options, const Progress& progress) {
-    const ByteSpan section = file.section(query);
+    const uint64_t total = file.section_bytes(query);
     const uint64_t size = groth16::PointBytes(query), piece = piece_ / size * size;
+    file.Announce(query, 0, piece);
     CUZK_CUDA(cudaMemsetAsync(first_bad_.data(), 0xff, sizeof(unsigned long long), stream_->get()));
-    for (uint64_t at = 0; at < section.size(); at += piece, ++turn_) {
+    for (uint64_t at = 0; at < total; at += piece, ++turn_) {
       if (options.stop.stop_requested()) return absl::CancelledError("cancelled while parameters were being loaded");
       Slot& slot = slots_[turn_ % 2];
       CUZK_RETURN_IF_ERROR(slot.done->Synchronize());
-      const uint64_t bytes = std::min<uint64_t>(piece, section.size() - at);
-      card_.pool->ParallelFor(bytes, 1 << 20, [&](size_t begin, size_t end) {
-        std::memcpy(slot.host.data() + begin, section.data() + at + begin, end - begin);
-      });
-      file.Forget(section.subspan(at, bytes));
+      const uint64_t bytes = std::min<uint64_t>(piece, total - at);
+      file.Announce(query, at + bytes, piece);
+      CUZK_RETURN_IF_ERROR(ReadPiece(file, query, at, {slot.host.data(), bytes}));
       CUZK_CUDA(cudaMemcpyAsync(slot.raw.data(), slot.host.data(), bytes, cudaMemcpyHostToDevice, stream_->get()));
       std::byte* decoded = to_host ? slot.decoded.data() : to + at;
       CUZK_RETURN_IF_ERROR(DecodePoints(slot.raw.data(), bytes / size, query == Query::kBG2, on_curve, at / size,
                                         decoded, first_bad_.data(), *stream_));
       if (to_host) CUZK_CUDA(cudaMemcpyAsync(to + at, decoded, bytes, cudaMemcpyDeviceToHost, stream_->get()));
       CUZK_RETURN_IF_ERROR(slot.done->Record(*stream_));
-      if (progress) progress(at + bytes, section.size());
+      if (progress) progress(at + bytes, total);
     }
     unsigned long long first_bad = 0;
     CUZK_CUDA(
@@ -72,6 +72,19 @@ class SectionLoader {
   }
 
  private:
+  Status ReadPiece(const ParameterFile& file, Query query, uint64_t at, std::span<std::byte> out) const {
+    std::mutex mutex;
+    Status failure;
+    card_.pool->ParallelFor(out.size(), 1 << 20, [&](size_t begin, size_t end) {
+      std::span<std::byte> part = out.subspan(begin, end - begin);
+      Status status = file.ReadSection(query, at + begin, {reinterpret_cast<uint8_t*>(part.data()), part.size()});
+      if (status.ok()) return;
+      std::lock_guard lock(mutex);
+      failure = std::move(status);
+    });
+    return failure;
+  }
+
   struct Slot {
     PinnedArray<std::byte> host;
     Buffer<uint8_t> raw;
@@ -147,14 +160,14 @@ StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Load(const Param
   CUZK_ASSIGN_OR_RETURN(auto loader, SectionLoader::Create(card, file));
   CUZK_ASSIGN_OR_RETURN(auto out, Prepare(std::move(shape), std::move(plan), file.verifying_key(), card));
   uint64_t total = 0, before = 0;
-  for (Query q : groth16::kAllQueries) total += file.section(q).size();
+  for (Query q : groth16::kAllQueries) total += file.section_bytes(q);
   const bool on_curve = options.policy != groth16::PointPolicy::kCanonical;
   for (Query q : groth16::kAllQueries) {
     CUZK_ASSIGN_OR_RETURN(std::byte * to, out->Allocate(q));
     Progress progress;
     if (options.progress) progress = [&](uint64_t done, uint64_t) { options.progress(before + done, total); };
     CUZK_RETURN_IF_ERROR(loader->Load(file, q, on_curve, to, !out->plan_.resident, options, progress));
-    before += file.section(q).size();
+    before += file.section_bytes(q);
   }
   return out;
 }

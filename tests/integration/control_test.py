@@ -108,6 +108,26 @@ class Tools(unittest.TestCase):
         printed = control("witness", "--request", self.folder / "1", "--partition", 0)
         self.assertEqual(printed.code, 0, printed)
 
+    def test_verify_says_that_a_key_is_for_development(self):
+        proof = self.folder / "proof"
+        proof.write_bytes(bytes(192))
+        request = requests("winning")[0]
+        made = {"CUZK_PARAMS_DIRECTORY": str(fixture.PARAMS)}
+        answer = control("--json", "verify", "--request", request, "--proof", proof, environment=made)
+        self.assertEqual((answer.code, answer.json()["valid"], answer.json()["development"]), (1, False, True), answer)
+        answer = control("verify", "--request", request, "--proof", proof, environment=made)
+        self.assertIn("development key", answer.out)
+
+    def test_a_key_file_ends_with_its_key(self):
+        proof = self.folder / "proof"
+        proof.write_bytes(bytes(192))
+        key = (ALL_VECTORS / "groth16" / "winning-2KiB.vk").read_bytes()
+        # The head of a parameter file is a key; anything else after a key is not.
+        for name, code in (("x.params", 1), ("x.vk", 6)):
+            (self.folder / name).write_bytes(key + bytes(100))
+            answer = control("verify", "--request", requests("winning")[0], "--proof", proof, "--vk", self.folder / name)
+            self.assertEqual(answer.code, code, answer)
+
     def test_a_missing_key_is_named(self):
         proof = self.folder / "proof"
         proof.write_bytes(bytes(192))

@@ -164,7 +164,7 @@ class ProofTest : public testing::Test {
     EXPECT_EQ(DigestOf(shape_->b_input), bitmap("b_input_density"));
 
     const algebra::Domain domain(counts.log2_domain(), ChosenArithmetic());
-    auto h = prover::QuotientOf(witness, domain, device_->host_allocator(), pool_, {});
+    auto h = prover::QuotientOf(witness, domain, {.allocator = &device_->host_allocator(), .pool = &pool_});
     ASSERT_TRUE(h.ok()) << h.status();
     EXPECT_EQ(DigestOf(domain.size() - 1, pool_,
                        [&](uint64_t begin, std::span<Fr> out) {

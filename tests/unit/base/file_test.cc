@@ -1,7 +1,14 @@
 #include "core/base/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <vector>
+
+#include "core/base/input_file.h"
 
 namespace cuzk {
 namespace {
@@ -48,14 +55,69 @@ TEST_F(FileTest, ErrorsNameThePath) {
   auto missing = ReadFile(directory_ / "none");
   EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
   EXPECT_NE(missing.status().message().find("none"), std::string::npos);
-  EXPECT_EQ(MappedFile::Open(directory_).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadFile(directory_).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(AtomicFile::Create(directory_ / "none" / "x").status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST_F(FileTest, EmptyFileIsMapped) {
-  ASSERT_TRUE(WriteFile(directory_ / "e", {}).ok());
-  auto file = MappedFile::Open(directory_ / "e");
+TEST_F(FileTest, ReadsAnywhere) {
+  auto path = directory_ / "x";
+  ASSERT_TRUE(WriteFile(path, AsBytes("0123456789")).ok());
+  auto file = InputFile::Open(path);
   ASSERT_TRUE(file.ok());
-  EXPECT_TRUE(file->bytes().empty());
+  EXPECT_EQ(file->size(), 10u);
+  uint8_t three[3];
+  ASSERT_TRUE(file->ReadAt(6, three).ok());
+  EXPECT_EQ(std::string(three, three + 3), "678");
+  EXPECT_TRUE(file->ReadAt(10, {}).ok());
+  file->Announce(0, 10);
+  EXPECT_TRUE(file->CheckUnchanged().ok());
+  InputFile moved = *std::move(file);
+  EXPECT_TRUE(moved.ReadAt(0, three).ok());
+}
+
+TEST_F(FileTest, EmptyFilesAreRead) {
+  ASSERT_TRUE(WriteFile(directory_ / "e", {}).ok());
+  EXPECT_EQ(ReadFile(directory_ / "e").value(), "");
+}
+
+TEST_F(FileTest, APipeIsRefusedAndNotWaitedFor) {
+  ASSERT_EQ(mkfifo((directory_ / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(InputFile::Open(directory_ / "pipe").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(FileTest, AFileThatWasCutGivesAnErrorAndNoSignal) {
+  auto path = directory_ / "x";
+  ASSERT_TRUE(WriteFile(path, AsBytes(std::string(100000, 'x'))).ok());
+  auto file = InputFile::Open(path).value();
+  std::filesystem::resize_file(path, 5000);
+  std::vector<uint8_t> bytes(100000);
+  EXPECT_TRUE(file.ReadAt(0, std::span(bytes).first(5000)).ok());
+  Status status = file.ReadAt(0, bytes);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("it ends at byte 5000 and had 100000"), std::string::npos) << status;
+  EXPECT_EQ(file.CheckUnchanged().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(FileTest, ChangesAreNoticed) {
+  auto path = directory_ / "x";
+  auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  auto fresh = [&] {
+    EXPECT_TRUE(WriteFile(path, AsBytes("content")).ok());
+    std::filesystem::last_write_time(path, old);
+    return InputFile::Open(path).value();
+  };
+  InputFile file = fresh();
+  std::ofstream(path, std::ios::in | std::ios::out) << "C";
+  EXPECT_EQ(file.CheckUnchanged().code(), absl::StatusCode::kFailedPrecondition);
+  file = fresh();
+  std::ofstream(path, std::ios::app) << "!";
+  std::filesystem::last_write_time(path, old);
+  EXPECT_EQ(file.CheckUnchanged().code(), absl::StatusCode::kFailedPrecondition);
+  // Another file under the name is none of this one's business.
+  file = fresh();
+  ASSERT_TRUE(WriteFile(path, AsBytes("another")).ok());
+  EXPECT_TRUE(file.CheckUnchanged().ok());
+  EXPECT_NE(file.identity(), InputFile::Open(path)->identity());
 }
 
 }  // namespace

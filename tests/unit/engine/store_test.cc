@@ -122,9 +122,45 @@ TEST_F(StoreTest, BoundsItsPayloadsAndClearsWhatACrashLeft) {
   EXPECT_TRUE(absl::IsResourceExhausted((*small)->Accept(job).status()));
   small->reset();
   ASSERT_TRUE(WriteFile(path() / "77.payload", AsBytes("left over")).ok());
-  ASSERT_TRUE(WriteFile(path() / ".78.payload.tmp1", AsBytes("half")).ok());
+  ASSERT_TRUE(WriteFile(path() / "78.payload.part-aB3xYz", AsBytes("half")).ok());
   auto store = Open();
   EXPECT_EQ(Payloads(), 0u);
+}
+
+TEST_F(StoreTest, TouchesOnlyWhatIsItsOwn) {
+  // A folder that is there keeps its mode, and others' files in it stay, however they are called.
+  const auto mode = std::filesystem::perms(0755);
+  std::filesystem::create_directories(path());
+  std::filesystem::permissions(path(), mode);
+  const std::vector<std::string> others = {"notes.payload",
+                                           "x12.payload",
+                                           "12.payload.old",
+                                           "12.payload.part-1",
+                                           "12.payload.part-aB3xYz9",
+                                           ".payload",
+                                           "payload",
+                                           "-1.payload",
+                                           "12.payload.part-aB3xYz.params"};
+  for (const std::string& name : others) ASSERT_TRUE(WriteFile(path() / name, AsBytes("not the store's")).ok());
+  std::filesystem::create_directory(path() / "13.payload");
+  std::filesystem::create_symlink(path() / "notes.payload", path() / "14.payload");
+  ASSERT_TRUE(WriteFile(path() / "15.payload", AsBytes("left over")).ok());
+  auto store = Open();
+  for (const std::string& name : others) EXPECT_TRUE(std::filesystem::exists(path() / name)) << name;
+  EXPECT_TRUE(std::filesystem::is_directory(path() / "13.payload"));
+  EXPECT_TRUE(std::filesystem::is_symlink(path() / "14.payload"));
+  EXPECT_FALSE(std::filesystem::exists(path() / "15.payload"));
+  EXPECT_EQ(std::filesystem::status(path()).permissions(), mode);
+  EXPECT_TRUE(store->Accept(Example("a")).ok());
+}
+
+TEST_F(StoreTest, AFolderThatItMakesIsForNobodyElse) {
+  for (std::filesystem::path made : {path(), directory_ / "a" / "b", directory_ / "c" / ""}) {
+    ASSERT_TRUE(JobStore::Open({made}).ok());
+    EXPECT_EQ(std::filesystem::status(made).permissions(), std::filesystem::perms(0700)) << made;
+  }
+  ASSERT_TRUE(WriteFile(directory_ / "file", AsBytes("x")).ok());
+  EXPECT_THAT(std::string(JobStore::Open({directory_ / "file"}).status().message()), HasSubstr("file"));
 }
 
 TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {

@@ -235,20 +235,29 @@ TEST_F(GeneratorTest, EveryFailingAllocationIsAnError) {
   EXPECT_EQ(failing, 3u);
 }
 
-// A full disk, at every 500th byte: an error, and no file.
+// A full disk, at every 500th byte: an error that names the file, and no file.
 TEST_F(GeneratorTest, FullDiskLeavesNothing) {
   signal(SIGXFSZ, SIG_IGN);
-  rlimit old;
-  getrlimit(RLIMIT_FSIZE, &old);
+  rlimit old_limit;
+  getrlimit(RLIMIT_FSIZE, &old_limit);
   for (rlim_t room = 0; room < 3192; room += 500) {
-    rlimit small{room, old.rlim_max};
+    rlimit small{room, old_limit.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
     Status status = GenerateWith(SmallWaste());
-    setrlimit(RLIMIT_FSIZE, &old);
-    EXPECT_FALSE(status.ok()) << room;
+    setrlimit(RLIMIT_FSIZE, &old_limit);
+    EXPECT_TRUE(absl::IsResourceExhausted(status)) << room << ": " << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("toy.params: File too large")) << room;
     EXPECT_THAT(dir_.Names(), IsEmpty()) << room;
   }
   EXPECT_TRUE(GenerateWith(SmallWaste()).ok());
+  // With files there, those stay whole.
+  const std::string old = ReadFile(dir_ / "toy.params").value();
+  rlimit small{2000, old_limit.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  Status status = GenerateWith(ToxicWaste::Random());
+  setrlimit(RLIMIT_FSIZE, &old_limit);
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_EQ(ReadFile(dir_ / "toy.params").value(), old);
 }
 
 TEST(ToxicWasteJson, MissingOrMalformedKeysAreNamed) {

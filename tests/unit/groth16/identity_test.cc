@@ -15,29 +15,34 @@ using testing::HasSubstr;
 class IdentityTest : public testing::Test {
  protected:
   StatusOr<Provenance> Ask(const std::optional<std::string>& published) {
-    return Identify(path_, AsBytes(content_), published, {});
+    CUZK_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path_));
+    return Identify(file, published, {});
   }
   void WriteRecord(const std::string& name, const std::string& json) {
     ASSERT_TRUE(WriteFile(dir_ / name, AsBytes(json)).ok());
   }
+  void SetUp() override { ASSERT_TRUE(WriteFile(path_, AsBytes(content_)).ok()); }
+  std::string ContentSha256() const { return ToHex(Sha256(AsBytes(content_))); }
   testing_support::ScratchDir dir_;
   const std::filesystem::path path_ = dir_ / "v28-x.params";
   const std::string content_ = "not points, but Identify does not look at them";
-  const std::string published_ = PublishedDigest(AsBytes(content_), {});
+  const std::string published_ = PublishedDigest(AsBytes(content_));
 };
 
 TEST_F(IdentityTest, DigestIsTheFirstHalfOfBlake2b512) {
-  EXPECT_EQ(PublishedDigest({}, {}), "786a02f742015903c6c6fd852552d272");
+  EXPECT_EQ(PublishedDigest({}), "786a02f742015903c6c6fd852552d272");
   EXPECT_EQ(published_.size(), 32u);
 }
 
 TEST_F(IdentityTest, ProgressCoversAllBytes) {
-  const std::string large(size_t{40} << 20, 'x');
+  const std::string large((size_t{40} << 20) + 5, 'x');
+  ASSERT_TRUE(WriteFile(dir_ / "large", AsBytes(large)).ok());
   uint64_t last = 0, calls = 0;
-  const std::string hashed = Sha256Digest(AsBytes(large), [&](uint64_t done, uint64_t total) {
-    EXPECT_EQ(total, large.size());
-    last = done, ++calls;
-  });
+  const InputFile file = InputFile::Open(dir_ / "large").value();
+  const std::string hashed = Sha256Digest(file, [&](uint64_t done, uint64_t total) {
+                               EXPECT_EQ(total, large.size());
+                               last = done, ++calls;
+                             }).value();
   EXPECT_EQ(last, large.size());
   EXPECT_EQ(calls, 3u);
   EXPECT_EQ(hashed, ToHex(Sha256(AsBytes(large))));
@@ -52,7 +57,7 @@ TEST_F(IdentityTest, PublishedFile) {
 }
 
 TEST_F(IdentityTest, DevelopmentFile) {
-  const DevelopmentRecord record{Sha256Digest(AsBytes(content_), {}), "0.1 \"x\"", ToxicWaste::Random()};
+  const DevelopmentRecord record{ContentSha256(), "0.1 \"x\"", ToxicWaste::Random()};
   WriteRecord("v28-x.development.json", record.ToJson());
   EXPECT_EQ(Ask(std::nullopt).value(), Provenance::kDevelopment);
   EXPECT_EQ(Ask(std::string(32, '0')).value(), Provenance::kDevelopment);
@@ -64,13 +69,21 @@ TEST_F(IdentityTest, DevelopmentFile) {
 }
 
 TEST_F(IdentityTest, RecordedFixtureStandsForTheRecord) {
-  WriteRecord("v28-x.json", StrCat("{\"params_sha256\":\"", Sha256Digest(AsBytes(content_), {}), "\"}"));
+  WriteRecord("v28-x.json", StrCat("{\"params_sha256\":\"", ContentSha256(), "\"}"));
   EXPECT_EQ(Ask(std::nullopt).value(), Provenance::kDevelopment);
 }
 
 TEST_F(IdentityTest, RecordOfOtherBytesIsRefused) {
   WriteRecord("v28-x.development.json", DevelopmentRecord{std::string(64, 'a'), "", {}}.ToJson());
   EXPECT_TRUE(absl::IsFailedPrecondition(Ask(std::nullopt).status()));
+}
+
+TEST_F(IdentityTest, AFileThatChangesIsRefused) {
+  const InputFile file = InputFile::Open(path_).value();
+  std::filesystem::resize_file(path_, 3);
+  EXPECT_TRUE(absl::IsFailedPrecondition(Identify(file, published_, {}).status()));
+  ASSERT_TRUE(WriteFile(path_, AsBytes(content_)).ok());  // another file: the open one is as it was
+  EXPECT_TRUE(absl::IsFailedPrecondition(Identify(file, published_, {}).status()));
 }
 
 TEST_F(IdentityTest, MalformedRecordIsRefused) {

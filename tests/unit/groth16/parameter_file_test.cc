@@ -3,11 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <fstream>
 
 #include "core/algebra/point_io.h"
 #include "core/base/file.h"
-#include "tests/fixtures.h"
 #include "tests/unit/groth16/setup.h"
 
 namespace cuzk::groth16 {
@@ -46,11 +47,14 @@ class ParameterFileTest : public testing::Test {
   std::string MessageOf(std::string_view bytes, PointPolicy policy = PointPolicy::kSubgroup) {
     return std::string(Check(bytes, policy).message());
   }
-  /// Where a section's points begin.
-  size_t Offset(Query query) {
-    auto file = ParameterFile::Open(dir_ / "good.params").value();
-    return static_cast<size_t>(file->section(query).data() - file->bytes().data());
+  /// Of the lengths alone, for a circuit that is not known.
+  std::string UncomparedMessageOf(std::string_view bytes) {
+    const auto path = dir_ / "changed.params";
+    std::ofstream(path, std::ios::binary) << bytes;
+    return std::string(ParameterFile::Open(path).status().message());
   }
+  /// Where a section's points begin.
+  size_t Offset(Query query) const { return testing_support::SectionOffset(expected_, query); }
   std::string WithPoint(Query query, size_t index, ByteSpan point) {
     std::string bytes = good_;
     std::copy(point.begin(), point.end(), bytes.begin() + Offset(query) + index * PointBytes(query));
@@ -117,7 +121,6 @@ TEST_F(ParameterFileTest, CountsOfAnotherCircuitAreNamed) {
 
 TEST_F(ParameterFileTest, SwappedSectionsAreFound) {
   // l and a have different lengths, so their counts tell; b_g1 in place of b_g2 cannot have the length.
-  auto file = ParameterFile::Open(dir_ / "good.params").value();
   ASSERT_NE(expected_[Query::kL], expected_[Query::kA]);
   const size_t l = Offset(Query::kL) - 4, a = Offset(Query::kA) - 4, b = Offset(Query::kBG1) - 4;
   const std::string bytes = good_.substr(0, l) + good_.substr(a, b - a) + good_.substr(l, a - l) + good_.substr(b);
@@ -128,14 +131,65 @@ TEST_F(ParameterFileTest, HugeCountsAreRefusedWithoutAllocating) {
   for (Query query : kAllQueries) {
     std::string bytes = good_;
     bytes.replace(Offset(query) - 4, 4, "\xff\xff\xff\xff");
-    EXPECT_THAT(MessageOf(bytes), HasSubstr(StrCat("section ", QueryName(query), ": 4294967295 points")))
-        << QueryName(query);
+    EXPECT_THAT(MessageOf(bytes), HasSubstr(StrCat("section ", QueryName(query), " has 4294967295 points, expected")));
+    EXPECT_THAT(UncomparedMessageOf(bytes),
+                HasSubstr(StrCat("section ", QueryName(query), ": 4294967295 points do not fit")));
   }
   std::string bytes = good_;
   bytes.replace(VerifyingKey::kHeadBytes, 4, "\xff\xff\xff\xff");
-  EXPECT_THAT(MessageOf(bytes), HasSubstr("ic: 4294967295 points"));
+  EXPECT_THAT(MessageOf(bytes), HasSubstr("ic has 4294967295 points, expected"));
+  EXPECT_THAT(UncomparedMessageOf(bytes), HasSubstr("ic: 4294967295 points do not fit"));
   bytes.replace(VerifyingKey::kHeadBytes, 4, std::string(4, '\0'));
-  EXPECT_THAT(MessageOf(bytes), HasSubstr("ic: has no points"));
+  EXPECT_THAT(UncomparedMessageOf(bytes), HasSubstr("ic: has no points"));
+}
+
+// Every count is compared with the circuit's before what follows is read: nonsense after it is not even looked at.
+TEST_F(ParameterFileTest, CountsAreComparedBeforeTheyAreBelieved) {
+  std::string bytes = good_.substr(0, VerifyingKey::kHeadBytes + 4) + std::string(1 << 20, '\x77');
+  bytes[VerifyingKey::kHeadBytes + 3] += 1;
+  EXPECT_THAT(MessageOf(bytes),
+              HasSubstr(StrCat("not of this circuit: ic has ", expected_.ic + 1, " points, expected ")));
+  for (Query query : kAllQueries) {
+    bytes = good_.substr(0, Offset(query)) + std::string(1 << 20, '\x77');
+    bytes[Offset(query) - 1] += 1;
+    EXPECT_THAT(MessageOf(bytes), HasSubstr(StrCat("not of this circuit: section ", QueryName(query), " has ",
+                                                   expected_[query] + 1, " points, expected ")));
+  }
+}
+
+// A file may be as long as its count of ic claims and still have nothing in it.
+TEST_F(ParameterFileTest, MemoryGrowsWithPointsNotWithCounts) {
+  const auto path = dir_ / "sparse.params";
+  std::string bytes = good_.substr(0, VerifyingKey::kHeadBytes);
+  bytes += std::string("\x01\x00\x00\x00", 4);  // 2^24 points: 1.6 GB
+  std::ofstream(path, std::ios::binary) << bytes;
+  std::filesystem::resize_file(path, uint64_t{2} << 30);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  EXPECT_THAT(std::string(ParameterFile::Open(path).status().message()), HasSubstr("ic[0]"));
+  EXPECT_THAT(std::string(VerifyingKey::FromFile(path).status().message()), HasSubstr("ic[0]"));
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 100 << 10) << "KiB";
+}
+
+TEST_F(ParameterFileTest, AFileThatIsCutWhileItIsReadGivesAnError) {
+  const auto path = dir_ / "cut.params";
+  std::filesystem::copy_file(dir_ / "good.params", path);
+  auto file = ParameterFile::Open(path, expected_).value();
+  std::filesystem::resize_file(path, Offset(Query::kA) + 100);
+  std::vector<G1Affine> l(expected_[Query::kL]), a(expected_[Query::kA]);
+  EXPECT_TRUE(DecodeG1(*file, Query::kL, 0, l, pool_, {}).ok());
+  for (Status status : {DecodeG1(*file, Query::kA, 0, a, pool_, {}), CheckPoints(*file, pool_, {})}) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("cut.params: changed while it was being read"));
+  }
+  // The length is right again, the bytes are not: zeros are no points.
+  std::filesystem::resize_file(path, good_.size());
+  EXPECT_FALSE(DecodeG1(*file, Query::kA, 0, a, pool_, {}).ok());
+  // All points are right again, but who knows what was read before.
+  std::ofstream(path, std::ios::in | std::ios::out) << good_;
+  EXPECT_TRUE(DecodeG1(*file, Query::kA, 0, a, pool_, {}).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(file->CheckUnchanged()));
 }
 
 TEST_F(ParameterFileTest, InfinityIsRefusedByEveryPolicy) {
@@ -215,22 +269,6 @@ TEST_F(ParameterFileTest, LongSectionsAreDecodedInPieces) {
   EXPECT_THAT(decode(bytes), HasSubstr("section l: point 149999: point is not on the curve"));
   bytes[l + 140000 * kG1Bytes + 95] ^= 1;
   EXPECT_THAT(decode(bytes), HasSubstr("section l: point 140000: "));
-}
-
-// The recorded file of the reference library, whole.
-TEST_F(ParameterFileTest, RecordedWindowFile) {
-  auto fixtures = testing_support::Fixtures();
-  if (!fixtures) GTEST_SKIP() << "no ground truth here";
-  auto file = ParameterFile::Open(*fixtures / "params/window-2KiB.params");
-  ASSERT_TRUE(file.ok()) << file.status();
-  SectionCounts expected;
-  expected.ic = 23;
-  expected.points = {32767, 22128, 16793, 16029, 16029};
-  EXPECT_EQ((*file)->counts(), expected);
-  const algebra::Arithmetic arithmetic = algebra::BestArithmetic();
-  EXPECT_TRUE(CheckPoints(**file, pool_, {.policy = PointPolicy::kSubgroup, .arithmetic = arithmetic}).ok());
-  EXPECT_EQ(ToHex((*file)->verifying_key().ToBytes()),
-            ToHex(AsBytes(ReadFile(testing_support::Vectors() / "groth16/window-2KiB.vk").value())));
 }
 
 }  // namespace

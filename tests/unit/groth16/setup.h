@@ -22,6 +22,16 @@ inline groth16::GeneratorInput InputFor(const SmallCircuit& circuit, const r1cs:
   return {.shape = &shape, .rows = [&circuit](r1cs::RowSink& sink) { return circuit.Stream(sink); }, .waste = waste};
 }
 
+/// Where the points of a section begin in a file with these counts.
+inline size_t SectionOffset(const groth16::SectionCounts& counts, groth16::Query query) {
+  size_t at = groth16::VerifyingKey::kHeadBytes + 4 + groth16::kG1Bytes * counts.ic + 4;
+  for (groth16::Query q : groth16::kAllQueries) {
+    if (q == query) break;
+    at += groth16::PointBytes(q) * counts[q] + 4;
+  }
+  return at;
+}
+
 /// Generates NAME.params in the folder.
 inline StatusOr<groth16::GeneratorOutput> Generate(const SmallCircuit& circuit, const groth16::ToxicWaste& waste,
                                                    const std::filesystem::path& path, ThreadPool& pool) {

@@ -79,6 +79,37 @@ TEST_F(VerifierTest, ErrorsDoNotCancel) {
   EXPECT_THAT(verifier_.FindWrong(statements, pool_).value(), ElementsAre(0, 1));
 }
 
+TEST_F(VerifierTest, ABatchThatDisagreesWithItsProofsIsTold) {
+  const Verifier faulty(forge_.Key(), algebra::BestArithmetic(), {.batch_answer = [](bool) { return false; }});
+  bool disagreed = false;
+  EXPECT_THAT(faulty.FindWrong(Make(3), pool_, &disagreed).value(), IsEmpty());
+  EXPECT_TRUE(disagreed);
+  EXPECT_THAT(verifier_.FindWrong(Make(3), pool_, &disagreed).value(), IsEmpty());
+  EXPECT_FALSE(disagreed);
+  // One alone is no batch, and a wrong one is a reason to refuse the batch.
+  EXPECT_THAT(faulty.FindWrong(Make(1), pool_, &disagreed).value(), IsEmpty());
+  EXPECT_FALSE(disagreed);
+  std::vector<Statement> statements = Make(3);
+  statements[1].proof.c = -statements[1].proof.c;
+  EXPECT_THAT(faulty.FindWrong(statements, pool_, &disagreed).value(), ElementsAre(1));
+  EXPECT_FALSE(disagreed);
+}
+
+TEST_F(VerifierTest, ArithmeticsAndThreadsAgree) {
+  for (algebra::Arithmetic arithmetic : {algebra::Arithmetic::kScalar, algebra::BestArithmetic()}) {
+    const Verifier verifier(forge_.Key(), arithmetic);
+    for (size_t threads : {1, 2, 5}) {
+      ThreadPool pool(threads);
+      for (size_t n : {2, 3, 10, 16}) {
+        std::vector<Statement> statements = Make(n);
+        EXPECT_THAT(verifier.FindWrong(statements, pool).value(), IsEmpty()) << n << " on " << threads;
+        statements[n - 1].public_inputs[2] += Fr::One();
+        EXPECT_THAT(verifier.FindWrong(statements, pool).value(), ElementsAre(n - 1)) << n << " on " << threads;
+      }
+    }
+  }
+}
+
 TEST_F(VerifierTest, NumberOfInputsMustBeTheKeys) {
   std::vector<Statement> statements = Make(3);
   statements[2].public_inputs.pop_back();

@@ -93,6 +93,61 @@ TEST_P(CpuDeviceTest, TimelineAndProgressAreComplete) {
                                                     stage::kMsmA, stage::kMsmBG1, stage::kMsmBG2));
 }
 
+/// Large enough for sums of many steps; made once.
+Proving& Large() {
+  static Proving large(MixedCircuit({.size = 6000}));
+  return large;
+}
+
+/// Units of the sum over h, which comes last, of all units; as the device counts them.
+double ShareOfH(const r1cs::Shape& shape) {
+  const auto counts = groth16::SectionCounts::Of(shape);
+  const double wide = static_cast<double>(shape.wide_aux_count() + shape.counts.inputs);
+  const auto h = static_cast<double>(counts[groth16::Query::kH]), b = static_cast<double>(counts[groth16::Query::kBG1]);
+  const double l = static_cast<double>(counts[groth16::Query::kL]), a = static_cast<double>(counts[groth16::Query::kA]);
+  return 16 * h / (l / 2 + a / 2 + 24 * wide + 4 * (b / 2 + 12 * std::min(wide, b)) + 24 * h);
+}
+
+TEST_P(CpuDeviceTest, ProgressMovesWithinTheSums) {
+  Proving& proving = Large();
+  auto device = MakeDevice(proving);
+  auto parameters = proving.Load(*device).value();
+  const double before_h = 1 - ShareOfH(*proving.shape());
+  unsigned within_h = 0, in_all = 0;
+  double last = 0;
+  StartOptions options{.progress = [&](uint64_t done, uint64_t total) {
+    const double at = static_cast<double>(done) / static_cast<double>(total);
+    EXPECT_GE(at, last);
+    last = at;
+    ++in_all;
+    within_h += at > before_h + 0.01 && at < 0.99;
+  }};
+  ASSERT_TRUE(Prove(*device, parameters, proving.Witness(), options).ok());
+  EXPECT_EQ(last, 1);
+  EXPECT_GE(within_h, 5u);
+  EXPECT_LT(in_all, 600u) << "often enough is enough";
+}
+
+TEST_P(CpuDeviceTest, AStopInTheMiddleOfASumIsHeard) {
+  Proving& proving = Large();
+  auto device = MakeDevice(proving);
+  auto parameters = proving.Load(*device).value();
+  const double before_h = 1 - ShareOfH(*proving.shape());
+  std::stop_source stop;
+  double last = 0;
+  StartOptions options{.stop = stop.get_token(), .progress = [&](uint64_t done, uint64_t total) {
+                         last = static_cast<double>(done) / static_cast<double>(total);
+                         if (last > before_h + 0.05) stop.request_stop();
+                       }};
+  EXPECT_TRUE(absl::IsCancelled(Prove(*device, parameters, proving.Witness(), options).status()));
+  EXPECT_GT(last, before_h);
+  EXPECT_LT(last, 0.9);
+  // The device goes on.
+  auto next = Prove(*device, parameters, proving.Witness());
+  ASSERT_TRUE(next.ok());
+  EXPECT_TRUE(proving.Verifies(parameters->verifying_key(), *next));
+}
+
 TEST_P(CpuDeviceTest, SeveralWorkersAtOnce) {
   Proving proving(MixedCircuit({.size = 100}));
   auto device = MakeDevice(proving);
@@ -189,7 +244,7 @@ TEST_P(CpuDeviceTest, PlanCountsAndRefusesInWords) {
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->placement, Placement::kHost);
   const uint64_t key_bytes = proving.Open()->verifying_key().ToBytes().size();
-  EXPECT_EQ(plan->parameter_host_bytes, proving.Open()->bytes().size() - key_bytes - 5 * 4);
+  EXPECT_EQ(plan->parameter_host_bytes, proving.Open()->file().size() - key_bytes - 5 * 4);
   Status refused = device->MakePlan(*proving.shape(), {.memory_cap = plan->parameter_host_bytes}).status();
   EXPECT_TRUE(absl::IsResourceExhausted(refused));
   EXPECT_THAT(std::string(refused.message()), HasSubstr(StrCat(plan->parameter_host_bytes)));

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <functional>
 #include <future>
 
 #include "core/base/file.h"
 #include "tests/doubles/faulty_device.h"
 #include "tests/unit/prover/proving.h"
+#include "tests/unit/prover/small_card.h"
 
 namespace cuzk::prover {
 namespace {
@@ -48,11 +51,15 @@ TEST_F(ParameterStoreTest, LoadsOnceAndShares) {
   EXPECT_EQ(Used(), first_bytes_);
   ASSERT_EQ(store.Snapshot().size(), 1u);
   EXPECT_TRUE(store.Snapshot()[0].in_use);
+  EXPECT_EQ(store.Snapshot()[0].last_used_seconds_ago, 0);
   EXPECT_TRUE(store.Snapshot()[0].development);
   EXPECT_EQ(store.Snapshot()[0].host_bytes, first_bytes_);
   EXPECT_TRUE(absl::IsFailedPrecondition(store.Evict("one").status()));
   all.clear();
   EXPECT_FALSE(store.Snapshot()[0].in_use);
+  double idle = store.Snapshot()[0].last_used_seconds_ago;
+  EXPECT_GT(idle, 0);
+  EXPECT_GT(store.Snapshot()[0].last_used_seconds_ago, idle);
   EXPECT_EQ(store.Evict("one").value(), true);
   EXPECT_EQ(store.Evict("one").value(), false);
   EXPECT_EQ(Used(), 0u);
@@ -82,19 +89,8 @@ TEST_F(ParameterStoreTest, IdleOnesGoWhenMemoryIsShort) {
   EXPECT_EQ(small.Snapshot().used_bytes, second_bytes_);
 }
 
-/// Keeps parameters without host memory, as a card does.
-class ResidentDevice : public testing_support::FaultyDevice {
- public:
-  using FaultyDevice::FaultyDevice;
-  StatusOr<Plan> MakePlan(const r1cs::Shape& shape, const PlanOptions& options) const override {
-    CUZK_ASSIGN_OR_RETURN(Plan plan, FaultyDevice::MakePlan(shape, options));
-    plan.parameter_host_bytes = 0;
-    return plan;
-  }
-};
-
 TEST_F(ParameterStoreTest, WhatHoldsNoHostMemoryStaysWhenHostMemoryIsShort) {
-  ResidentDevice resident(*cpu_);
+  testing_support::SmallCard resident(*cpu_, uint64_t{1} << 30, false);
   ParameterStore store(Options());
   ASSERT_TRUE(store.Get(resident, Request(first_, "one"), {}, {}).ok());
   ASSERT_TRUE(store.Get(device_, Request(second_, "two"), {}, {}).ok());
@@ -182,13 +178,58 @@ TEST_F(ParameterStoreTest, PublishedParametersAreKnownByTheirDigest) {
   ParameterStoreOptions options = Options();
   options.allow_development = false;
   ParameterRequest request = Request(first_, "one");
-  request.published_digest = groth16::PublishedDigest(first_.Open()->bytes(), {});
+  request.published_digest = groth16::PublishedDigest(first_.Open()->file(), {}).value();
   ParameterStore store(options);
   ASSERT_TRUE(store.Get(device_, request, {}, {}).ok());
   EXPECT_FALSE(store.Snapshot()[0].development);
   request.circuit = "again";
   request.published_digest = std::string(32, '0');
   EXPECT_TRUE(absl::IsFailedPrecondition(store.Get(device_, request, {}, {}).status()));
+}
+
+TEST_F(ParameterStoreTest, ADigestIsComputedOnceForAFile) {
+  ParameterStore store(Options());
+  const uint64_t bytes = first_.Open()->file().size();
+  uint64_t total = 0;
+  auto load = [&] {
+    ASSERT_TRUE(store.Get(device_, Request(first_, "one"), {}, [&](uint64_t, uint64_t all) { total = all; }).ok());
+    ASSERT_TRUE(store.Evict("one").value());
+  };
+  load();
+  EXPECT_EQ(total, 2 * bytes);
+  load();
+  EXPECT_EQ(total, bytes);
+  // The same bytes, but who knows that?
+  ASSERT_TRUE(WriteFile(first_.path(), AsBytes(ReadFile(first_.path()).value())).ok());
+  load();
+  EXPECT_EQ(total, 2 * bytes);
+}
+
+TEST_F(ParameterStoreTest, AFileThatChangesWhileItIsLoadedIsRefused) {
+  const std::string good = ReadFile(first_.path()).value();
+  const std::function<void()> changes[] = {
+      [&] { std::filesystem::resize_file(first_.path(), good.size() / 2); },
+      [&] { std::ofstream(first_.path(), std::ios::in | std::ios::out).seekp(900).write("x", 1); },
+      [&] { std::ofstream(first_.path(), std::ios::app) << 'x'; }};
+  for (const auto& change : changes) {
+    ASSERT_TRUE(WriteFile(first_.path(), AsBytes(good)).ok());
+    // Neither the second of the clock's ticks nor the digest tell: the change comes after it.
+    std::filesystem::last_write_time(first_.path(),
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+    ParameterStore store(Options());
+    bool changed = false;
+    Status status = store
+                        .Get(device_, Request(first_, "one"), {},
+                             [&](uint64_t done, uint64_t) {
+                               if (done > good.size() && !std::exchange(changed, true)) change();
+                             })
+                        .status();
+    ASSERT_TRUE(changed);
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("changed while it was being read"));
+    EXPECT_EQ(Used(), 0u);
+    EXPECT_TRUE(store.Snapshot().empty());
+  }
 }
 
 TEST_F(ParameterStoreTest, MissingOrForeignFiles) {

@@ -18,7 +18,7 @@ using r1cs::Matrix;
 std::vector<Fr> Quotient(const r1cs::Witness& witness, ThreadPool& pool) {
   memory::AlignedAllocator allocator;
   Domain domain(witness.shape().counts.log2_domain(), algebra::Arithmetic::kScalar);
-  auto h = QuotientOf(witness, domain, allocator, pool, {});
+  auto h = QuotientOf(witness, domain, {.allocator = &allocator, .pool = &pool});
   EXPECT_TRUE(h.ok()) << h.status();
   return {h->span().begin(), h->span().end()};
 }
@@ -76,13 +76,15 @@ TEST(Quotient, MemoryAndStop) {
   testing_support::FaultyAllocator allocator;
   for (size_t call : {0, 1}) {
     allocator.Fail(allocator.calls() + call);
-    EXPECT_TRUE(absl::IsResourceExhausted(QuotientOf(witness, domain, allocator, pool, {}).status()));
+    EXPECT_TRUE(
+        absl::IsResourceExhausted(QuotientOf(witness, domain, {.allocator = &allocator, .pool = &pool}).status()));
     EXPECT_EQ(allocator.bytes_out(), 0u);
   }
   allocator.FailNever();
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_TRUE(absl::IsCancelled(QuotientOf(witness, domain, allocator, pool, stop.get_token()).status()));
+  EXPECT_TRUE(absl::IsCancelled(
+      QuotientOf(witness, domain, {.allocator = &allocator, .pool = &pool, .stop = stop.get_token()}).status()));
   EXPECT_EQ(allocator.bytes_out(), 0u);
 }
 

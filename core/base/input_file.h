@@ -1,0 +1,49 @@
+#pragma once
+// Files from outside, read at any offset. Nothing is mapped: what another process does to the file while it is read is
+// an error of a read, never a signal.
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "core/base/status.h"
+
+namespace cuzk {
+
+/// What tells one content of a file from another without reading it.
+struct FileIdentity {
+  uint64_t device = 0, inode = 0, size = 0;
+  int64_t modified_ns = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+/// A regular file that is open for reading. Move-only; any number of threads may read.
+class InputFile {
+ public:
+  /// NotFound, PermissionDenied, InvalidArgument for what is no regular file, or another error of the system.
+  static StatusOr<InputFile> Open(const std::filesystem::path& path);
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&& other) noexcept;
+  ~InputFile();
+
+  const std::filesystem::path& path() const { return path_; }
+  /// As it was when the file was opened.
+  const FileIdentity& identity() const { return identity_; }
+  uint64_t size() const { return identity_.size; }
+
+  /// Fills `out` with the bytes from `offset` on. FailedPrecondition if the file ends before, because it was cut since
+  /// it was opened; errors name the file.
+  Status ReadAt(uint64_t offset, std::span<uint8_t> out) const;
+  /// Says that these bytes will be read soon, so that the disk works meanwhile. Advice only.
+  void Announce(uint64_t offset, uint64_t bytes) const;
+  /// FailedPrecondition if the file is not what it was when it was opened.
+  Status CheckUnchanged() const;
+
+ private:
+  InputFile() = default;
+  int fd_ = -1;
+  FileIdentity identity_;
+  std::filesystem::path path_;
+};
+
+}  // namespace cuzk
