@@ -161,7 +161,7 @@ v1::GetStatusResponse ToStatusResponse(const engine::EngineStatus& status) {
     srs.set_circuit_id(parameters.circuit);
     srs.set_tier(first ? TierOf(parameters) : std::min(srs.tier(), TierOf(parameters)));
     srs.set_size_bytes(srs.size_bytes() + parameters.host_bytes + parameters.device_bytes);
-    srs.set_ref_count(srs.ref_count() + (parameters.in_use ? 1 : 0));
+    srs.set_ref_count(status.ParameterReferences(parameters.circuit));
   }
   for (auto& [id, srs] : circuits) *response.add_loaded_srs() = std::move(srs);
   for (const auto& [kind, counts] : status.kinds) {

@@ -7,15 +7,11 @@
 #include "core/base/metrics.h"
 #include "core/base/thread_pool.h"
 #include "daemon/devices.h"
-#include "daemon/http_server.h"
+#include "daemon/http_pages.h"
 #include "daemon/operator_service.h"
 #include "daemon/proving_service.h"
-#include "daemon/status_json.h"
 #include "daemon/telemetry.h"
-
-#ifndef CUZK_VERSION
-#error "the build gives CUZK_VERSION"
-#endif
+#include "daemon/version.h"
 
 namespace cuzk::daemon {
 
@@ -40,27 +36,6 @@ struct Daemon::Parts {
   std::unique_ptr<HttpServer> http;
 };
 
-namespace {
-
-HttpServer::Pages MakePages(engine::Engine& engine, Metrics& metrics) {
-  HttpServer::Pages pages;
-  pages["/metrics"] = [&engine, &metrics] {
-    return HttpAnswer{.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = MetricsText(engine, metrics)};
-  };
-  pages["/healthz"] = [] { return HttpAnswer{.body = "ok\n"}; };
-  pages["/readyz"] = [&engine] {
-    Status ready = engine.Ready();
-    if (ready.ok()) return HttpAnswer{.body = "ready\n"};
-    return HttpAnswer{.code = 503, .body = StrCat(ready.message(), "\n")};
-  };
-  pages["/status"] = [&engine] {
-    return HttpAnswer{.content_type = "application/json", .body = StatusJson(engine.Snapshot())};
-  };
-  return pages;
-}
-
-}  // namespace
-
 Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Daemon::~Daemon() {
@@ -77,7 +52,12 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
                         algebra::ResolveArithmetic(wanted ? std::optional<std::string_view>(wanted) : std::nullopt));
   auto parts = std::make_unique<Parts>(settings, options);
   Parts& p = *parts;
-  p.metrics.Set(MetricId::kBuildInfo, {CUZK_VERSION, CUZK_CUDA_VERSION, __VERSION__}, 1);
+  const BuildInfo build = Build();
+  p.metrics.Set(MetricId::kBuildInfo, {build.version, build.revision, build.cuda, build.architectures, build.compiler},
+                1);
+  p.metrics.Set(MetricId::kConfigReloadSuccessful, {}, 1);
+  p.metrics.Set(MetricId::kConfigReloadTime, {},
+                std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
   CUZK_ASSIGN_OR_RETURN(p.devices, PickDevices(options.devices_use, arithmetic, p.pool));
   p.log.Info(p.devices.explanation);
   p.log.Info(StrCat("memory budget ", options.memory_budget >> 20, " MiB"));
@@ -96,7 +76,10 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
   p.operator_service = std::make_unique<OperatorService>(*p.engine, p.metrics, p.settings, p.stop.get_token());
   CUZK_ASSIGN_OR_RETURN(p.server, Server::Start(options.server, {p.proving.get(), p.operator_service.get()}));
   if (options.http) {
-    CUZK_ASSIGN_OR_RETURN(p.http, HttpServer::Start(*options.http, MakePages(*p.engine, p.metrics)));
+    HttpServer::Pages pages = MakePages({.engine = p.engine.get(),
+                                         .ready = [&p] { return p.engine->Ready(); },
+                                         .metrics = [&p] { return MetricsText(p.engine->Snapshot(), p.metrics); }});
+    CUZK_ASSIGN_OR_RETURN(p.http, HttpServer::Start(*options.http, std::move(pages)));
     p.log.Info(StrCat("http://", options.http->host, ":", p.http->port(), "/status"));
   }
   p.server->SetServing(true);

@@ -77,7 +77,7 @@ grpc::Status ProvingService::GetStatus(grpc::ServerContext*, const v1::GetStatus
 
 grpc::Status ProvingService::GetMetrics(grpc::ServerContext*, const v1::GetMetricsRequest*,
                                         v1::GetMetricsResponse* response) {
-  response->set_prometheus_text(MetricsText(engine_, metrics_));
+  response->set_prometheus_text(MetricsText(engine_.Snapshot(), metrics_));
   return Answer("GetMetrics", absl::OkStatus());
 }
 

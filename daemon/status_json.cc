@@ -1,7 +1,11 @@
 #include "daemon/status_json.h"
 
+#include <algorithm>
+#include <map>
+
 #include "core/filecoin/registry.h"
 #include "daemon/json_writer.h"
+#include "daemon/version.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -18,19 +22,37 @@ void OptionalMember(JsonWriter& json, std::string_view name, const std::optional
   }
 }
 
+std::string_view PriorityName(engine::Priority priority) {
+  switch (priority) {
+    case engine::Priority::kLow:
+      return "low";
+    case engine::Priority::kNormal:
+      return "normal";
+    case engine::Priority::kHigh:
+      return "high";
+    case engine::Priority::kCritical:
+      return "critical";
+  }
+  return "";
+}
+
 void WriteJob(JsonWriter& json, const engine::JobStatus& job) {
   json.BeginObject()
       .Member("job_id", job.progress.job_id)
+      .Member("key", job.progress.key)
       .Member("proof_kind", filecoin::KindInfo(job.progress.kind).message_name)
       .Member("started_secs_ago", job.started_seconds_ago.value_or(job.submitted_seconds_ago))
+      .Member("submitted_secs_ago", job.submitted_seconds_ago)
       .Member("total_partitions", job.progress.partitions_total)
       .Member("partitions_done", job.progress.partitions_done)
+      .Member("priority", PriorityName(job.priority))
       .Member("state", engine::JobStateName(job.progress.state))
       .Member("stage", engine::StageName(job.progress.stage))
       .Member("circuit_id", job.circuit)
       .Member("message", job.progress.message)
       .Member("fraction", job.progress.fraction);
   OptionalMember(json, "secs_left", job.progress.seconds_left);
+  OptionalMember(json, "finished_secs_ago", job.finished_seconds_ago);
   json.Key("partitions").BeginArray();
   for (const engine::PartitionStatus& partition : job.partitions) {
     json.BeginObject().Member("index", partition.index).Member("state", engine::PartitionStateName(partition.state));
@@ -51,10 +73,12 @@ void WriteWorkers(JsonWriter& json, const engine::EngineStatus& status) {
       json.BeginObject()
           .Member("worker_id", id++)
           .Member("gpu_ordinal", device.ordinal >= 0 ? static_cast<uint64_t>(device.ordinal) : d)
-          .Member("gpu_name", device.name)
+          .Member("track", StrCat("device ", d, " worker ", worker.worker))
           .Member("state", busy ? "proving" : "idle");
       OptionalMember(json, "current_job", busy ? std::optional(worker.job_id) : std::nullopt);
       OptionalMember(json, "current_partition", busy ? std::optional(worker.partition) : std::nullopt);
+      json.Key("current_kind");
+      busy ? json.Value(filecoin::KindInfo(worker.kind).message_name) : json.Null();
       OptionalMember(json, "busy_secs", busy ? std::optional(worker.busy_seconds) : std::nullopt);
       json.EndObject();
     }
@@ -62,17 +86,67 @@ void WriteWorkers(JsonWriter& json, const engine::EngineStatus& status) {
   json.EndArray();
 }
 
+void WriteDevices(JsonWriter& json, const engine::EngineStatus& status) {
+  json.Key("devices").BeginArray();
+  for (const engine::DeviceStatus& device : status.devices) {
+    json.BeginObject().Member("name", device.name);
+    OptionalMember(json, "gpu_ordinal", device.ordinal >= 0 ? std::optional(device.ordinal) : std::nullopt);
+    json.Member("uuid", device.identity.uuid)
+        .Member("healthy", device.lost.empty())
+        .Member("lost_reason", device.lost)
+        .Member("memory_total_bytes", device.memory.total)
+        .Member("memory_free_bytes", device.memory.free)
+        .Member("memory_seen_secs_ago", device.memory_seconds_ago)
+        .Member("busy_secs_total", device.busy_seconds_total)
+        .Member("partitions_total", device.partitions_total)
+        .Member("queued", device.queued)
+        .Member("pool_total_bytes", device.pool.total_bytes)
+        .Member("pool_used_bytes", device.pool.used_bytes)
+        .Member("pool_buffers", device.pool.slabs)
+        .Member("pool_used_buffers", device.pool.used_slabs)
+        .EndObject();
+  }
+  json.EndArray();
+}
+
+// One entry a circuit, whatever the number of devices.
+struct CircuitAllocation {
+  uint64_t bytes = 0;
+  double last_used_seconds_ago = 0, fraction = 0;
+  bool in_use = false, ready = false, development = false;
+  uint32_t devices = 0;
+};
+
+std::map<std::string, CircuitAllocation> AllocationsOf(const engine::EngineStatus& status) {
+  std::map<std::string, CircuitAllocation> circuits;
+  for (const prover::ParameterStatus& parameters : status.parameters) {
+    CircuitAllocation& circuit = circuits[parameters.circuit];
+    const double last_used = parameters.last_used_seconds_ago;
+    circuit.last_used_seconds_ago =
+        circuit.devices == 0 ? last_used : std::min(circuit.last_used_seconds_ago, last_used);
+    circuit.bytes += parameters.host_bytes + parameters.device_bytes;
+    circuit.fraction = std::max(circuit.fraction, parameters.fraction);
+    circuit.in_use = circuit.in_use || parameters.in_use;
+    circuit.ready = circuit.ready || parameters.state == prover::ParameterStatus::State::kReady;
+    circuit.development = circuit.development || parameters.development;
+    ++circuit.devices;
+  }
+  return circuits;
+}
+
 void WriteAllocations(JsonWriter& json, const engine::EngineStatus& status) {
   json.Key("allocations").BeginObject().Key("srs").BeginArray();
-  for (const prover::ParameterStatus& parameters : status.parameters) {
+  for (const auto& [id, circuit] : AllocationsOf(status)) {
     json.BeginObject()
-        .Member("circuit_id", parameters.circuit)
-        .Member("bytes", parameters.host_bytes + parameters.device_bytes)
-        .Member("last_used_secs_ago", 0)
-        .Member("evictable", !parameters.in_use)
-        .Member("ready", parameters.state == prover::ParameterStatus::State::kReady)
-        .Member("fraction", parameters.fraction)
-        .Member("development", parameters.development)
+        .Member("circuit_id", id)
+        .Member("bytes", circuit.bytes)
+        .Member("last_used_secs_ago", circuit.last_used_seconds_ago)
+        .Member("evictable", circuit.ready && !circuit.in_use)
+        .Member("ref_count", status.ParameterReferences(id))
+        .Member("devices", circuit.devices)
+        .Member("ready", circuit.ready)
+        .Member("fraction", circuit.fraction)
+        .Member("development", circuit.development)
         .EndObject();
   }
   json.EndArray().Key("pce").BeginArray().EndArray().EndObject();
@@ -93,6 +167,14 @@ void WriteCounters(JsonWriter& json, const engine::EngineStatus& status) {
   json.EndObject().Key("failed_by_kind").BeginObject();
   for (const auto& [kind, counts] : status.kinds) {
     json.Member(filecoin::KindInfo(kind).message_name, counts.failed_total);
+  }
+  json.EndObject().Key("pending_by_kind").BeginObject();
+  for (const auto& [kind, counts] : status.kinds) {
+    json.Member(filecoin::KindInfo(kind).message_name, counts.pending);
+  }
+  json.EndObject().Key("in_progress_by_kind").BeginObject();
+  for (const auto& [kind, counts] : status.kinds) {
+    json.Member(filecoin::KindInfo(kind).message_name, counts.in_progress);
   }
   json.EndObject().Member("queue_depth", pending).EndObject();
 }
@@ -120,12 +202,19 @@ std::string StatusJson(const engine::EngineStatus& status) {
   const memory::BudgetSnapshot& budget = status.budget;
   JsonWriter json;
   json.BeginObject().Member("uptime_secs", status.uptime_seconds);
+  json.Member("version", Build().version).Member("revision", Build().revision);
   json.Key("memory")
       .BeginObject()
       .Member("total_bytes", budget.limit_bytes)
       .Member("used_bytes", budget.used_bytes)
       .Member("available_bytes", budget.limit_bytes - budget.used_bytes)
-      .EndObject();
+      .Member("peak_bytes", budget.peak_bytes)
+      .Key("used_by_class")
+      .BeginObject();
+  for (size_t i = 0; i < memory::kMemoryClassCount; ++i) {
+    json.Member(memory::MemoryClassName(static_cast<memory::MemoryClass>(i)), budget.used_by_class[i]);
+  }
+  json.EndObject().EndObject();
   json.Key("synthesis")
       .BeginObject()
       .Member("max_concurrent", status.synthesis_threads)
@@ -137,12 +226,15 @@ std::string StatusJson(const engine::EngineStatus& status) {
   }
   json.EndArray();
   WriteWorkers(json, status);
+  WriteDevices(json, status);
   WriteAllocations(json, status);
   WriteCounters(json, status);
   WriteBuffers(json, status);
   json.Member("ready", status.not_ready.empty()).Member("not_ready_reason", status.not_ready);
   json.Key("last_errors").BeginArray();
-  for (const engine::ErrorStatus& error : status.last_errors) json.Value(error.text);
+  for (const engine::ErrorStatus& error : status.last_errors) {
+    json.BeginObject().Member("text", error.text).Member("secs_ago", error.seconds_ago).EndObject();
+  }
   json.EndArray().EndObject();
   return json.text();
 }

@@ -39,7 +39,8 @@ class Telemetry : public engine::Observer {
 
 /// Brings every metric that is a picture of the engine up to date; called before a scrape is answered.
 void PublishStatus(const engine::EngineStatus& status, Metrics& metrics);
-/// Both of the above sources and the process, as Prometheus text.
-std::string MetricsText(const engine::Engine& engine, Metrics& metrics);
+/// Both of the above sources and the process, as Prometheus text. Any number of threads; waits for no device and for no
+/// lock that is held while proving.
+std::string MetricsText(const engine::EngineStatus& status, Metrics& metrics);
 
 }  // namespace cuzk::daemon

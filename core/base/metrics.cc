@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -48,8 +49,8 @@ struct Metrics::Families {
   std::map<MetricId, prometheus::Family<prometheus::Counter>*> counters;
   std::map<MetricId, prometheus::Family<prometheus::Gauge>*> gauges;
   std::map<MetricId, prometheus::Family<prometheus::Histogram>*> histograms;
-  std::mutex mutex;                                              // makes read-then-raise and clear-then-set one step
-  std::map<MetricId, std::vector<prometheus::Gauge*>> children;  // guarded by mutex
+  std::mutex mutex;  // makes read-then-raise, and setting all children, one step
+  std::map<MetricId, std::map<std::string, prometheus::Gauge*>> children;  // by label; guarded by mutex
 
   prometheus::Counter& counter(MetricId id, Labels labels) {
     prometheus::Labels values = LabelsOf(Row(id, MetricType::kCounter), labels);
@@ -87,28 +88,40 @@ void Metrics::RaiseTo(MetricId id, Labels labels, double total) {
 }
 
 void Metrics::Set(MetricId id, Labels labels, double value) {
-  std::lock_guard lock(families_->mutex);
   prometheus::Labels values = LabelsOf(Row(id, MetricType::kGauge), labels);
-  prometheus::Gauge& gauge = families_->gauges.at(id)->Add(values);
-  std::vector<prometheus::Gauge*>& children = families_->children[id];
-  bool known = false;
-  for (prometheus::Gauge* child : children) known = known || child == &gauge;
-  if (!known) children.push_back(&gauge);
-  gauge.Set(value);
+  families_->gauges.at(id)->Add(values).Set(value);
 }
 
 void Metrics::Observe(MetricId id, Labels labels, double value) {
   const MetricRow& row = Row(id, MetricType::kHistogram);
-  prometheus::Histogram::BucketBoundaries buckets(row.buckets.begin(), row.buckets.end());
+  auto of_label = [&](const BucketRow& bucket) {
+    return bucket.label.empty() || (labels.size() > 0 && *labels.begin() == bucket.label);
+  };
+  auto found = std::find_if(row.buckets.begin(), row.buckets.end(), of_label);
+  CUZK_CHECK(found != row.buckets.end());
+  prometheus::Histogram::BucketBoundaries bounds(found->bounds.begin(), found->bounds.end());
   prometheus::Labels values = LabelsOf(row, labels);
-  families_->histograms.at(id)->Add(values, buckets).Observe(value);
+  families_->histograms.at(id)->Add(values, bounds).Observe(value);
 }
 
-void Metrics::Clear(MetricId id) {
-  std::lock_guard lock(families_->mutex);
+void Metrics::SetAll(MetricId id, const std::map<std::string, double>& values) {
+  const MetricRow& row = Row(id, MetricType::kGauge);
   prometheus::Family<prometheus::Gauge>* family = families_->gauges.at(id);
-  for (prometheus::Gauge* child : families_->children[id]) family->Remove(child);
-  families_->children[id].clear();
+  std::lock_guard lock(families_->mutex);
+  std::map<std::string, prometheus::Gauge*>& children = families_->children[id];
+  for (auto it = children.begin(); it != children.end();) {
+    if (values.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    family->Remove(it->second);
+    it = children.erase(it);
+  }
+  for (const auto& [label, value] : values) {
+    prometheus::Gauge*& child = children[label];
+    if (child == nullptr) child = &family->Add(LabelsOf(row, {label}));
+    child->Set(value);
+  }
 }
 
 std::string Metrics::Text() const { return prometheus::TextSerializer().Serialize(families_->registry.Collect()); }

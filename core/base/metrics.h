@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,20 +20,48 @@ enum class MetricId : uint8_t {
   kProofsCancelled,
   kProofDuration,
   kStageDuration,
+  kParametersLoad,
+  kReady,
   kQueueDepth,
   kRunningJobs,
+  kOldestJobAge,
+  kJobsSubmitted,
+  kJobsJoined,
+  kJobsRefused,
+  kResultsKept,
+  kSchedulerTurns,
+  kSynthesisThreads,
+  kSynthesisActive,
   kGpuWorkers,
+  kPartitionsProved,
   kPartitionsRetried,
   kProofsRefusedByVerifier,
+  kDeviceErrors,
+  kDevicesLost,
   kMemoryBudget,
   kMemoryUsed,
+  kMemoryPeak,
+  kMemoryRefusals,
   kPinnedPoolTotal,
   kPinnedPoolUsed,
+  kPinnedPoolLeases,
+  kPinnedPoolAllocations,
+  kPinnedPoolFailures,
   kParametersBytes,
   kDevelopmentParameters,
+  kDeviceInfo,
   kDeviceHealthy,
+  kDeviceMemoryTotal,
   kDeviceMemoryUsed,
+  kDeviceTelemetryAge,
+  kDeviceBusy,
+  kDeviceStage,
+  kDevicePartitions,
+  kDeviceQueued,
   kGrpcRequests,
+  kConfigReloadSuccessful,
+  kConfigReloadTime,
+  kTlsExpiry,
   kUptime,
   kBuildInfo,
   kProcessCpu,
@@ -45,13 +74,19 @@ enum class MetricId : uint8_t {
   kCount
 };
 
+/// Upper bounds of a histogram for one value of its first label; an empty value: for all that have no row of their own.
+struct BucketRow {
+  std::string_view label;
+  std::span<const double> bounds;
+};
+
 struct MetricRow {
   MetricId id;
   MetricType type;
   std::string_view name;
   std::string_view labels;  ///< names separated by commas; empty: none
   std::string_view help;
-  std::span<const double> buckets;  ///< upper bounds of a histogram
+  std::span<const BucketRow> buckets;  ///< of a histogram; the last one is for every label
 };
 
 /// Row i has id i.
@@ -73,8 +108,8 @@ class Metrics {
   void RaiseTo(MetricId counter, Labels labels, double total);
   void Set(MetricId gauge, Labels labels, double value);
   void Observe(MetricId histogram, Labels labels, double value);
-  /// Drops every child of a gauge, before the present ones are set.
-  void Clear(MetricId gauge);
+  /// Sets every child of a gauge with one label, and drops those that are not among them.
+  void SetAll(MetricId gauge, const std::map<std::string, double>& values);
 
   /// Prometheus' text format, version 0.0.4.
   std::string Text() const;

@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 #include "core/prover/device_lease.h"
+#include "gpu/prover/card_identity.h"
 #include "gpu/prover/cuda_parameters.h"
 #include "gpu/prover/partition.h"
 
@@ -43,10 +44,11 @@ class CudaPending final : public prover::Pending {
 
 class Card final : public CudaDevice {
  public:
-  Card(const CudaDeviceOptions& options, std::string name, uint64_t total)
+  Card(const CudaDeviceOptions& options, const cudaDeviceProp& properties)
       : id_(static_cast<DeviceId>(options.ordinal)),
-        name_(std::move(name)),
-        total_(total),
+        name_(properties.name),
+        identity_(IdentityOf(properties)),
+        total_(properties.totalGlobalMem),
         memory_(options.memory_cap),
         pinned_(id_),
         context_{id_, &memory_, &pinned_, options.pool} {}
@@ -58,6 +60,7 @@ class Card final : public CudaDevice {
 
   std::string_view name() const override { return name_; }
   int ordinal() const override { return static_cast<int>(id_); }
+  prover::DeviceIdentity identity() const override { return identity_; }
   prover::MemoryInfo memory() const override {
     DeviceGuard guard(id_);
     StatusOr<uint64_t> available = memory_.Available();
@@ -200,6 +203,7 @@ class Card final : public CudaDevice {
 
   const DeviceId id_;
   const std::string name_;
+  const prover::DeviceIdentity identity_;
   const uint64_t total_;
   DeviceMemory memory_;
   PinnedAllocator pinned_;
@@ -253,7 +257,7 @@ StatusOr<std::unique_ptr<CudaDevice>> MakeCudaDevice(const CudaDeviceOptions& op
   // Waiting threads sleep: the processor belongs to synthesis.
   static_cast<void>(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
   static_cast<void>(cudaGetLastError());
-  return std::make_unique<Card>(options, properties.name, properties.totalGlobalMem);
+  return std::make_unique<Card>(options, properties);
 }
 
 int CudaDeviceCount() {

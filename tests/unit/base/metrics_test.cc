@@ -22,7 +22,10 @@ TEST(MetricsTest, NamesFollowTheConventions) {
     EXPECT_TRUE(row.name.starts_with("cuzk_") || row.name.starts_with("process_")) << row.name;
     EXPECT_EQ(row.name.ends_with("_total"), row.type == MetricType::kCounter) << row.name;
     EXPECT_EQ(row.buckets.empty(), row.type != MetricType::kHistogram) << row.name;
-    EXPECT_TRUE(std::is_sorted(row.buckets.begin(), row.buckets.end())) << row.name;
+    for (const BucketRow& bucket : row.buckets) {
+      EXPECT_TRUE(std::is_sorted(bucket.bounds.begin(), bucket.bounds.end())) << row.name;
+      EXPECT_EQ(bucket.label.empty(), &bucket == &row.buckets.back()) << row.name;
+    }
     for (std::string_view unbounded : {"job", "miner", "sector", "request"}) {
       EXPECT_EQ(row.labels.find(unbounded), std::string_view::npos) << row.name;
     }
@@ -45,6 +48,14 @@ TEST(MetricsTest, EachTypeIsWrittenAsPrometheusReadsIt) {
   EXPECT_THAT(text, HasSubstr("cuzk_proof_duration_seconds_bucket{proof_kind=\"winning_post\",le=\"2\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("cuzk_proof_duration_seconds_bucket{proof_kind=\"winning_post\",le=\"3\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("cuzk_proof_duration_seconds_count{proof_kind=\"winning_post\"} 1\n"));
+  // Each kind is counted around what the chain allows it.
+  metrics.Observe(MetricId::kProofDuration, {"window_post"}, 1700);
+  metrics.Observe(MetricId::kProofDuration, {"snap_update"}, 40);
+  text = metrics.Text();
+  EXPECT_THAT(text, HasSubstr("cuzk_proof_duration_seconds_bucket{proof_kind=\"window_post\",le=\"1500\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("cuzk_proof_duration_seconds_bucket{proof_kind=\"window_post\",le=\"1800\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("cuzk_proof_duration_seconds_bucket{proof_kind=\"snap_update\",le=\"45\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("proof_kind=\"winning_post\",le=\"1800\"")));
   EXPECT_THAT(text, HasSubstr("cuzk_grpc_requests_total{grpc_code=\"OK\",grpc_method=\"Prove\"} 1\n"));
 }
 
@@ -55,13 +66,14 @@ TEST(MetricsTest, ACounterNeverGoesDown) {
   EXPECT_THAT(metrics.Text(), HasSubstr("\ncuzk_partitions_retried_total 5\n"));
 }
 
-TEST(MetricsTest, AClearedGaugeIsGone) {
+TEST(MetricsTest, WhatIsNotSetAnyMoreIsGone) {
   Metrics metrics;
-  metrics.Set(MetricId::kParametersBytes, {"porep-2k"}, 1);
-  metrics.Clear(MetricId::kParametersBytes);
-  metrics.Set(MetricId::kParametersBytes, {"snap-2k"}, 2);
+  metrics.SetAll(MetricId::kParametersBytes, {{"porep-2k", 1}, {"snap-2k", 1}});
+  metrics.SetAll(MetricId::kParametersBytes, {{"snap-2k", 2}});
   EXPECT_THAT(metrics.Text(), Not(HasSubstr("porep-2k")));
   EXPECT_THAT(metrics.Text(), HasSubstr("cuzk_parameters_bytes{circuit=\"snap-2k\"} 2\n"));
+  metrics.SetAll(MetricId::kParametersBytes, {{"porep-2k", 3}});
+  EXPECT_THAT(metrics.Text(), HasSubstr("cuzk_parameters_bytes{circuit=\"porep-2k\"} 3\n"));
 }
 
 TEST(MetricsTest, ManyThreadsCountRight) {
@@ -71,8 +83,7 @@ TEST(MetricsTest, ManyThreadsCountRight) {
     threads.emplace_back([&metrics] {
       for (int i = 0; i < 1000; ++i) {
         metrics.Increment(MetricId::kProofsFailed, {"snap_update"});
-        metrics.Clear(MetricId::kParametersBytes);
-        metrics.Set(MetricId::kParametersBytes, {"snap-2k"}, 2);
+        metrics.SetAll(MetricId::kParametersBytes, {{"snap-2k", 2}, {i % 2 == 0 ? "porep-2k" : "wpost-2k", 1}});
         if (i % 100 == 0) metrics.Text();
       }
     });

@@ -38,8 +38,8 @@ class HttpServerTest : public ::testing::Test {
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
-  std::string Get(const std::string& path) {
-    return Exchange(server_->port(), StrCat("GET ", path, " HTTP/1.1\r\nHost: x\r\n\r\n"));
+  std::string Get(const std::string& path, const std::string& host = "localhost") {
+    return Exchange(server_->port(), StrCat("GET ", path, " HTTP/1.1\r\nHost: ", host, "\r\n\r\n"));
   }
   std::unique_ptr<HttpServer> server_;
 };
@@ -56,12 +56,49 @@ TEST_F(HttpServerTest, EverythingElseIsRefused) {
   EXPECT_THAT(Get("/"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(Get("/status/../../etc/passwd"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(Get("/status2"), StartsWith("HTTP/1.1 404 "));
-  std::string post = Exchange(server_->port(), "POST /status HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  std::string post = Exchange(server_->port(), "POST /status HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
   EXPECT_THAT(post, StartsWith("HTTP/1.1 405 "));
 }
 
 TEST_F(HttpServerTest, NoOtherSiteMayReadIt) {
   EXPECT_THAT(Get("/status"), ::testing::Not(HasSubstr("Access-Control")));
+  EXPECT_THAT(Get("/status"), HasSubstr("Cross-Origin-Resource-Policy: same-origin\r\n"));
+  EXPECT_THAT(Get("/status"), HasSubstr("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"));
+  // Nor one that lets its own name point to this machine.
+  EXPECT_THAT(Get("/status", "evil.example:9821"), StartsWith("HTTP/1.1 403 "));
+  EXPECT_THAT(Get("/status", "127.0.0.1:9821"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(IsLocalHostTest, NamesOfThisMachineAndAddresses) {
+  for (const char* host : {"localhost", "LocalHost:80", "a.localhost:1", "127.0.0.1", "127.0.0.1:9821", "10.1.2.3:1",
+                           "[::1]", "[::1]:9821", "[fe80::1]"}) {
+    EXPECT_TRUE(IsLocalHost(host)) << host;
+  }
+  for (const char* host : {"", "localhost.evil.example", "evillocalhost", "127.0.0.1.evil.example", "example:9821",
+                           "127.0.0.1:80:80", "[::1", ".localhost"}) {
+    EXPECT_FALSE(IsLocalHost(host)) << host;
+  }
+}
+
+// Browsers open connections before they have anything to ask.
+TEST_F(HttpServerTest, IdleConnectionsKeepNobodyWaiting) {
+  std::vector<int> idle;
+  for (int i = 0; i < 16; ++i) {
+    idle.push_back(socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = htons(static_cast<uint16_t>(server_->port()));
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(connect(idle.back(), reinterpret_cast<sockaddr*>(&name), sizeof name), 0);
+  }
+  EXPECT_THAT(Get("/status"), StartsWith("HTTP/1.1 200 "));
+  // None of them was closed for it.
+  for (int fd : idle) {
+    char byte = 0;
+    EXPECT_EQ(recv(fd, &byte, 1, MSG_DONTWAIT), -1);
+    EXPECT_EQ(errno, EAGAIN);
+    close(fd);
+  }
 }
 
 TEST_F(HttpServerTest, APortInUseIsAnError) {

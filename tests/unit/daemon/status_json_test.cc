@@ -30,7 +30,11 @@ engine::EngineStatus Busy() {
   job.finished_seconds_ago = 31;
   status.jobs.push_back(job);
   engine::DeviceStatus device{.name = "cpu", .ordinal = -1};
-  device.workers = {{.worker = 0, .job_key = 1, .job_id = "x", .partition = 1, .busy_seconds = 2.5}, {.worker = 1}};
+  device.workers = {
+      {.worker = 0, .job_key = 1, .job_id = "x", .kind = filecoin::Kind::kWindow, .partition = 1, .busy_seconds = 2.5},
+      {.worker = 1}};
+  device.identity.uuid = "GPU-12";
+  device.pool = {.total_bytes = 64, .used_bytes = 32, .slabs = 2, .used_slabs = 1};
   status.devices.push_back(device);
   status.last_errors = {{"a \"quoted\" error", 7.5}};
   return status;
@@ -85,6 +89,52 @@ TEST(StatusJsonTest, EveryKeyThatCuriosPageReadsIsThere) {
   EXPECT_TRUE(root["gpu_workers"].at(1)["current_job"].is_null());
   EXPECT_EQ(root["counters"]["total_completed"].get_uint64().value(), 12u);
   EXPECT_EQ(root["counters"]["queue_depth"].get_uint64().value(), 4u);
+}
+
+// One entry a circuit, whatever the number of devices that hold it.
+TEST(StatusJsonTest, ParametersAreTold) {
+  engine::EngineStatus status = Busy();
+  using State = prover::ParameterStatus::State;
+  status.parameters = {
+      {.circuit = "porep-32g",
+       .state = State::kReady,
+       .host_bytes = 10,
+       .device_bytes = 90,
+       .last_used_seconds_ago = 50},
+      {.circuit = "porep-32g", .state = State::kReady, .device_bytes = 100, .last_used_seconds_ago = 7},
+      {.circuit = "snap-32g", .state = State::kReady, .device_bytes = 5, .development = true, .in_use = true},
+      {.circuit = "wpost-32g", .state = State::kLoading, .fraction = 0.25}};
+  status.parameter_users = {{"snap-32g", 3}};
+  simdjson::dom::parser parser;
+  simdjson::dom::element root = parser.parse(StatusJson(status)).value();
+  auto srs = root["allocations"]["srs"];
+  ASSERT_EQ(srs.get_array().value().size(), 3u);
+  EXPECT_EQ(srs.at(0)["bytes"].get_uint64().value(), 200u);
+  EXPECT_EQ(srs.at(0)["last_used_secs_ago"].get_double().value(), 7);
+  EXPECT_TRUE(srs.at(0)["evictable"].get_bool().value());
+  EXPECT_EQ(srs.at(0)["ref_count"].get_uint64().value(), 0u);
+  EXPECT_EQ(srs.at(0)["devices"].get_uint64().value(), 2u);
+  EXPECT_EQ(srs.at(1)["ref_count"].get_uint64().value(), 3u);
+  EXPECT_FALSE(srs.at(1)["evictable"].get_bool().value());
+  EXPECT_TRUE(srs.at(1)["development"].get_bool().value());
+  EXPECT_FALSE(srs.at(2)["ready"].get_bool().value());
+  EXPECT_FALSE(srs.at(2)["evictable"].get_bool().value());
+  EXPECT_EQ(srs.at(2)["fraction"].get_double().value(), 0.25);
+}
+
+TEST(StatusJsonTest, DevicesAndErrorsAreTold) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element root = parser.parse(StatusJson(Busy())).value();
+  auto device = root["devices"].at(0);
+  EXPECT_TRUE(device["gpu_ordinal"].is_null());  // the CPU device
+  EXPECT_EQ(device["uuid"].get_string().value(), "GPU-12");
+  EXPECT_TRUE(device["healthy"].get_bool().value());
+  EXPECT_EQ(device["pool_total_bytes"].get_uint64().value(), 64u);
+  EXPECT_EQ(device["pool_used_buffers"].get_uint64().value(), 1u);
+  EXPECT_EQ(root["gpu_workers"].at(0)["track"].get_string().value(), "device 0 worker 0");
+  EXPECT_EQ(root["last_errors"].at(0)["text"].get_string().value(), "a \"quoted\" error");
+  EXPECT_EQ(root["last_errors"].at(0)["secs_ago"].get_double().value(), 7.5);
+  EXPECT_EQ(root["counters"]["pending_by_kind"]["porep-c2"].get_uint64().value(), 1u);
 }
 
 }  // namespace

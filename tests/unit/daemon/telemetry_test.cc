@@ -19,11 +19,65 @@ TEST(TelemetryTest, TheSeriesOfTheIncumbentAreKept) {
   Metrics metrics;
   PublishStatus(status, metrics);
   std::string text = metrics.Text();
-  for (const char* line : {"cuzk_proofs_completed_total{proof_kind=\"porep_c2\"} 7", "cuzk_queue_depth 2",
-                           "cuzk_proofs_failed_total{proof_kind=\"porep_c2\"} 3", "cuzk_running_jobs 1",
-                           "cuzk_gpu_workers 2", "cuzk_uptime_seconds 5", "cuzk_gpu_healthy{gpu=\"cpu\"} 1"}) {
+  for (const char* line :
+       {"cuzk_proofs_completed_total{proof_kind=\"porep_c2\"} 7", "cuzk_queue_depth 2",
+        "cuzk_proofs_failed_total{proof_kind=\"porep_c2\"} 3", "cuzk_running_jobs 1", "cuzk_gpu_workers 2",
+        "cuzk_uptime_seconds 5", "cuzk_gpu_healthy{gpu=\"cpu\",gpu_uuid=\"\"} 1"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+}
+
+TEST(TelemetryTest, DevicesHaveTheKeysOfOtherExporters) {
+  engine::EngineStatus status;
+  engine::DeviceStatus device{.name = "NVIDIA H200", .ordinal = 3};
+  device.identity = {.uuid = "GPU-12", .driver = "580.95.05", .compute_capability = "9.0"};
+  device.memory = {.total = 100, .free = 30};
+  device.memory_seconds_ago = 2;
+  device.busy_seconds_total = 12.5;
+  device.stage_seconds = {{"msm h", 4}};
+  device.pool.allocations_total = 6;
+  status.devices.push_back(device);
+  Metrics metrics;
+  PublishStatus(status, metrics);
+  std::string text = metrics.Text();
+  for (const char* line :
+       {"cuzk_gpu_info{cc=\"9.0\",driver=\"580.95.05\",gpu=\"3\",gpu_uuid=\"GPU-12\",name=\"NVIDIA H200\"} 1",
+        "cuzk_gpu_memory_used_bytes{gpu=\"3\",gpu_uuid=\"GPU-12\"} 70",
+        "cuzk_gpu_telemetry_age_seconds{gpu=\"3\",gpu_uuid=\"GPU-12\"} 2",
+        "cuzk_gpu_busy_seconds_total{gpu=\"3\",gpu_uuid=\"GPU-12\"} 12.5",
+        "cuzk_gpu_stage_seconds_total{gpu=\"3\",gpu_uuid=\"GPU-12\",stage=\"msm h\"} 4",
+        "cuzk_pinned_pool_allocations_total 6"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(TelemetryTest, TheOldestUnfinishedJobOfAKindIsMeasured) {
+  engine::EngineStatus status;
+  status.kinds[filecoin::Kind::kWindow] = {};
+  status.kinds[filecoin::Kind::kWinning] = {};
+  engine::JobStatus job;
+  job.progress.kind = filecoin::Kind::kWindow;
+  for (double age : {20.0, 1300.0, 4.0}) {
+    job.submitted_seconds_ago = age;
+    status.jobs.push_back(job);
+  }
+  job.submitted_seconds_ago = 5000;
+  job.finished_seconds_ago = 3;
+  status.jobs.push_back(job);
+  Metrics metrics;
+  PublishStatus(status, metrics);
+  EXPECT_THAT(metrics.Text(), HasSubstr("cuzk_oldest_job_age_seconds{proof_kind=\"window_post\"} 1300"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("cuzk_oldest_job_age_seconds{proof_kind=\"winning_post\"} 0"));
+}
+
+TEST(TelemetryTest, RefusingJobsIsSeen) {
+  engine::EngineStatus status;
+  Metrics metrics;
+  PublishStatus(status, metrics);
+  EXPECT_THAT(metrics.Text(), HasSubstr("cuzk_ready 1"));
+  status.not_ready = "draining";
+  PublishStatus(status, metrics);
+  EXPECT_THAT(metrics.Text(), HasSubstr("cuzk_ready 0"));
 }
 
 TEST(TelemetryTest, DevelopmentParametersAreSeen) {

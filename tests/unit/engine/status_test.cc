@@ -1,0 +1,130 @@
+// What an operator sees of the engine.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/unit/engine/small_engine.h"
+
+namespace cuzk::engine {
+namespace {
+
+using filecoin::Kind;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing_support::SmallEngine;
+using testing_support::SmallEngineOptions;
+
+uint32_t Unfinished(const EngineStatus& status) {
+  uint32_t sum = 0;
+  for (const auto& [kind, counts] : status.kinds) sum += counts.pending + counts.in_progress;
+  return sum;
+}
+
+// However many partitions and workers a job has, and however many callers share it.
+TEST(Status, S07_EveryAcceptedAndUnfinishedJobIsCountedOnce) {
+  SmallEngine engine({.devices = 2});
+  engine.device(0).Hold();
+  engine.device(1).Hold();
+  JobTicket first = engine.Submit("a", "9");
+  EXPECT_TRUE(engine.Submit("a", "9").joined);
+  JobTicket second = engine.Submit("b", "3", Kind::kSnap);
+  engine.WaitFor([&](const EngineStatus&) { return engine.device(0).waiting() + engine.device(1).waiting() == 4; });
+  EngineStatus status = engine->Snapshot();
+  EXPECT_EQ(Unfinished(status), 2u);
+  EXPECT_EQ(status.kinds[Kind::kPorep].in_progress + status.kinds[Kind::kPorep].pending, 1u);
+  EXPECT_EQ(status.kinds[Kind::kSnap].in_progress + status.kinds[Kind::kSnap].pending, 1u);
+  EXPECT_EQ(status.counters.submitted_total, 2u);
+  EXPECT_EQ(status.counters.joined_total, 1u);
+  engine.device(0).Release();
+  engine.device(1).Release();
+  EXPECT_EQ(engine.Await(first).state, JobState::kCompleted);
+  EXPECT_EQ(engine.Await(second).state, JobState::kCompleted);
+  status = engine->Snapshot();
+  EXPECT_EQ(Unfinished(status), 0u);
+  EXPECT_EQ(status.kinds[Kind::kPorep].completed_total + status.kinds[Kind::kSnap].completed_total, 2u);
+}
+
+TEST(Status, PartitionsOnTheirWayUseTheirParameters) {
+  SmallEngine engine;
+  engine.device().Hold();
+  JobTicket ticket = engine.Submit("a", "5");
+  // Two with the workers, two in the queue: the fifth is not admitted yet.
+  engine.WaitFor(
+      [&](const EngineStatus& status) { return engine.device().waiting() == 2 && status.devices[0].queued == 2; });
+  EngineStatus status = engine->Snapshot();
+  ASSERT_EQ(status.parameters.size(), 1u);
+  EXPECT_EQ(status.parameter_users[status.parameters[0].circuit], 4u);
+  EXPECT_TRUE(status.parameters[0].in_use);
+  EXPECT_EQ(status.parameters[0].last_used_seconds_ago, 0);
+  EXPECT_GT(status.parameters[0].host_bytes + status.parameters[0].device_bytes, 0u);
+  EXPECT_EQ(status.devices[0].pool.used_slabs, 2u);  // what a device has copied in is home again
+  engine.device().Release();
+  EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
+  engine.WaitFor([](const EngineStatus& status) { return !status.parameters[0].in_use; });
+  status = engine->Snapshot();
+  EXPECT_TRUE(status.parameter_users.empty());
+  EXPECT_EQ(status.devices[0].pool.used_bytes, 0u);
+}
+
+TEST(Status, ADeviceIsBusyWhileAWorkerHasAPartition) {
+  SmallEngine engine;
+  EXPECT_EQ(engine->Snapshot().devices[0].busy_seconds_total, 0);
+  engine.device().Hold();
+  JobTicket ticket = engine.Submit("a", "2");
+  engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() == 2; });
+  double seen = engine->Snapshot().devices[0].busy_seconds_total;
+  engine.WaitFor([&](const EngineStatus& status) { return status.devices[0].busy_seconds_total > seen; });
+  engine.device().Release();
+  EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
+  engine.WaitFor([](const EngineStatus& status) {
+    for (const WorkerStatus& worker : status.devices[0].workers) {
+      if (worker.job_key) return false;
+    }
+    return true;
+  });
+  EngineStatus status = engine->Snapshot();
+  double idle = status.devices[0].busy_seconds_total;
+  EXPECT_EQ(engine->Snapshot().devices[0].busy_seconds_total, idle);
+  // Two workers at once count once.
+  double workers = 0;
+  for (const WorkerStatus& worker : status.devices[0].workers) workers += worker.busy_seconds_total;
+  EXPECT_LT(idle, workers);
+  EXPECT_GT(status.devices[0].stage_seconds["msm h"], 0);
+  EXPECT_EQ(status.devices[0].partitions_total, 2u);
+}
+
+TEST(Status, ErrorsSayHowLongAgo) {
+  SmallEngine engine;
+  EXPECT_EQ(engine.Prove("1 unreadable").state, JobState::kFailed);
+  EXPECT_EQ(engine.Prove("3 bad1").state, JobState::kFailed);
+  EngineStatus status = engine->Snapshot();
+  ASSERT_EQ(status.last_errors.size(), 2u);
+  EXPECT_THAT(status.last_errors[0].text, HasSubstr("partition 1"));
+  EXPECT_GE(status.last_errors[1].seconds_ago, status.last_errors[0].seconds_ago);
+  EXPECT_GE(status.last_errors[0].seconds_ago, 0);
+}
+
+TEST(Status, TheTimelineIsReadFromAMomentOn) {
+  SmallEngine engine;
+  EXPECT_EQ(engine.Prove("3").state, JobState::kCompleted);
+  auto all = engine->Timeline(TimePoint{}, 1000);
+  std::set<std::string> tracks;
+  for (const auto& bar : all) tracks.insert(bar->track);
+  EXPECT_TRUE(tracks.contains("synthesis 0"));
+  EXPECT_TRUE(tracks.contains("finisher"));
+  EXPECT_TRUE(tracks.contains("device 0 worker 0") || tracks.contains("device 0 worker 1"));
+  EXPECT_EQ(engine->Timeline(TimePoint{}, 2).size(), 2u);
+  EXPECT_EQ(engine->Timeline(TimePoint{}, 2).back(), all.back());
+  TimePoint later = std::chrono::steady_clock::now();
+  EXPECT_TRUE(engine->Timeline(later, 1000).empty());
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
+  auto fresh = engine->Timeline(later, 1000);
+  ASSERT_FALSE(fresh.empty());
+  for (const auto& bar : fresh) EXPECT_GE(bar->end, later);
+  EXPECT_LT(fresh.size(), all.size());
+}
+
+}  // namespace
+}  // namespace cuzk::engine
