@@ -72,8 +72,10 @@ class Machine(unittest.TestCase):
     @classmethod
     def remove(cls):
         for name in ("proc", "sys", "dev"):
-            subprocess.run(["umount", "-l", str(cls.root / name)], capture_output=True)
-        shutil.rmtree(cls.folder, ignore_errors=True)
+            subprocess.run(["umount", "-R", "-l", str(cls.root / name)], capture_output=True)
+        # What is still mounted is this machine's own.
+        if str(cls.root) not in pathlib.Path("/proc/self/mounts").read_text():
+            shutil.rmtree(cls.folder, ignore_errors=True)
 
     @classmethod
     def inside(cls, command, expected=0):

@@ -94,6 +94,7 @@ class Copy:
     def close(self):
         self.holder.kill()
         self.holder.wait()
+        self.holder.stdout.close()
 
 
 class Operations(unittest.TestCase):
@@ -118,6 +119,7 @@ class Operations(unittest.TestCase):
             target = copy.seen / "usr/local/sbin" / name
             shutil.copy(pathlib.Path(__file__).parent / "tools_systemd.py", target)
             target.chmod(0o755)
+        (copy.seen / "etc/apt/apt.conf.d/99yes").write_text('APT::Get::Assume-Yes "true";\n')  # nobody is there to ask
         made = copy.run("getent passwd curio || useradd --system curio")
         self.assertEqual(made.returncode, 0, made.stdout)
 
