@@ -74,6 +74,7 @@ void WriteWorkers(JsonWriter& json, const engine::EngineStatus& status) {
           .Member("worker_id", id++)
           .Member("gpu_ordinal", device.ordinal >= 0 ? static_cast<uint64_t>(device.ordinal) : d)
           .Member("track", StrCat("device ", d, " worker ", worker.worker))
+          .Member("critical_only", worker.critical_only)
           .Member("state", busy ? "proving" : "idle");
       OptionalMember(json, "current_job", busy ? std::optional(worker.job_id) : std::nullopt);
       OptionalMember(json, "current_partition", busy ? std::optional(worker.partition) : std::nullopt);

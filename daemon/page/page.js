@@ -221,7 +221,8 @@ function showDevices(status) {
       ['Memory', `${bytes(used)} of ${bytes(device.memory_total_bytes)}, seen ${duration(device.memory_seen_secs_ago)} ago`],
       ['Buffers', `${bytes(device.pool_used_bytes)} lent of ${bytes(device.pool_total_bytes)} held`
         + ` (${device.pool_used_buffers} of ${device.pool_buffers})`],
-      ...mine.map((w) => [`Worker ${w.track.split(' ').pop()}`, w.busy_secs === null ? 'idle'
+      ...mine.map((w) => [`Worker ${w.track.split(' ').pop()}`, w.busy_secs === null
+        ? (w.critical_only ? 'idle, kept for critical jobs' : 'idle')
         : `partition ${w.current_partition} of ${plain(w.current_job)}, for ${duration(w.busy_secs)}`]),
     ]);
   });
