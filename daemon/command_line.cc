@@ -9,6 +9,7 @@
 #include "daemon/convert_settings.h"
 #include "daemon/exit_code.h"
 #include "daemon/manual.h"
+#include "daemon/version.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -39,7 +40,7 @@ std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv) {
   std::string file = "/etc/cuzkd/cuzkd.toml";
   bool print_defaults = false, print_config = false, check_config = false;
   CLI::App app("Filecoin Groth16 proving daemon. Serves cuzk.v1.ProvingEngine and cuzkd.v1.Operator.", "cuzkd");
-  app.set_version_flag("--version", StrCat("cuzkd ", CUZK_VERSION, " (cuda ", CUZK_CUDA_VERSION, ")"));
+  app.set_version_flag("--version", VersionText("cuzkd"));
   CLI::Option* config = app.add_option("--config", file, "Settings file")->capture_default_str();
   app.add_flag("--print-defaults", print_defaults, "Print the example settings file");
   app.add_flag("--print-config", print_config, "Print the effective settings and where each came from");

@@ -1,40 +1,15 @@
 #include "daemon/daemon.h"
 
 #include <cstdlib>
-#include <stop_token>
+#include <set>
 #include <utility>
 
-#include "core/base/metrics.h"
-#include "core/base/thread_pool.h"
-#include "daemon/devices.h"
+#include "daemon/daemon_parts.h"
 #include "daemon/http_pages.h"
-#include "daemon/operator_service.h"
-#include "daemon/proving_service.h"
-#include "daemon/telemetry.h"
+#include "daemon/legacy_metrics.h"
 #include "daemon/version.h"
 
 namespace cuzk::daemon {
-
-// Destroyed from the bottom up: servers, services, engine, devices, pool.
-struct Daemon::Parts {
-  Parts(const Settings& s, const DaemonOptions& o)
-      : settings(s), options(o), log(o.log), budget(o.memory_budget), pool(o.pool_threads), telemetry(log, metrics) {}
-
-  const Settings settings;
-  const DaemonOptions options;
-  Logger log;
-  Metrics metrics;
-  std::stop_source stop;
-  memory::Budget budget;
-  ThreadPool pool;
-  Telemetry telemetry;
-  DeviceChoice devices;
-  std::unique_ptr<engine::Engine> engine;
-  std::unique_ptr<ProvingService> proving;
-  std::unique_ptr<OperatorService> operator_service;
-  std::unique_ptr<Server> server;
-  std::unique_ptr<HttpServer> http;
-};
 
 Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
@@ -46,52 +21,110 @@ Daemon::~Daemon() {
 
 Logger& Daemon::log() { return parts_->log; }
 
-StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const DaemonOptions& options) {
+engine::EngineStatus Daemon::Snapshot() const { return parts_->engine->Snapshot(); }
+
+StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const DaemonOptions& options,
+                                                const DaemonSeams& seams) {
+  auto parts = std::make_unique<Parts>(settings, options);
+  CUZK_RETURN_IF_ERROR(parts->MakeEngine(seams));
+  CUZK_RETURN_IF_ERROR(parts->Listen());
+  std::unique_ptr<Daemon> daemon(new Daemon(std::move(parts)));
+  Parts& p = *daemon->parts_;
+  if (options.preload.empty() || options.ready_before_preload) daemon->Accept();
+  for (const std::string& listener : p.server->Listeners()) p.log.Info(StrCat("listening on ", listener));
+  return daemon;
+}
+
+Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
   const char* wanted = std::getenv("CUZK_CPU_ARITHMETIC");
   CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic,
                         algebra::ResolveArithmetic(wanted ? std::optional<std::string_view>(wanted) : std::nullopt));
-  auto parts = std::make_unique<Parts>(settings, options);
-  Parts& p = *parts;
   const BuildInfo build = Build();
-  p.metrics.Set(MetricId::kBuildInfo, {build.version, build.revision, build.cuda, build.architectures, build.compiler},
-                1);
-  p.metrics.Set(MetricId::kConfigReloadSuccessful, {}, 1);
-  p.metrics.Set(MetricId::kConfigReloadTime, {},
-                std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
-  CUZK_ASSIGN_OR_RETURN(p.devices, PickDevices(options.devices_use, arithmetic, p.pool));
-  p.log.Info(p.devices.explanation);
-  p.log.Info(StrCat("memory budget ", options.memory_budget >> 20, " MiB"));
+  metrics.Set(MetricId::kBuildInfo, {build.version, build.revision, build.cuda, build.architectures, build.compiler},
+              1);
+  CUZK_ASSIGN_OR_RETURN(devices, PickDevices(options.devices_use, arithmetic, pool));
+  if (seams.devices) seams.devices(devices);
+  log.Info(devices.explanation);
+  log.Info(StrCat("memory budget ", (options.memory_budget + options.server.ingress_bytes) >> 20, " MiB, of which ",
+                  options.server.ingress_bytes >> 20, " MiB for arriving messages"));
+  engine::EngineParts engine_parts{.budget = &budget, .pool = &pool, .observer = &telemetry, .seams = seams.engine};
+  for (auto& device : devices.devices) engine_parts.devices.push_back(device.get());
+  CUZK_ASSIGN_OR_RETURN(engine, engine::Engine::Create(options.engine, engine_parts));
+  telemetry.set_parameters([engine = engine.get()] { return engine->Snapshot().parameters; });
+  idle = std::make_unique<IdleParameters>(std::set<std::string>(options.preload.begin(), options.preload.end()));
+  return absl::OkStatus();
+}
 
-  engine::EngineParts engine_parts{.budget = &p.budget, .pool = &p.pool, .observer = &p.telemetry};
-  for (auto& device : p.devices.devices) engine_parts.devices.push_back(device.get());
-  CUZK_ASSIGN_OR_RETURN(p.engine, engine::Engine::Create(options.engine, engine_parts));
-  p.telemetry.set_parameters([engine = p.engine.get()] { return engine->Snapshot().parameters; });
-  for (const std::string& circuit : options.preload) {
-    StatusOr<engine::PreloadResult> loaded = p.engine->Preload(circuit);
+Status Daemon::Parts::Listen() {
+  CUZK_ASSIGN_OR_RETURN(identity, MakeTlsIdentity(options.server));
+  if (identity) ReportIdentity(*identity, log, metrics);
+  auto ready = [this] {
+    Status taken = readiness.Check();
+    return taken.ok() ? engine->Ready() : taken;
+  };
+  auto metrics_text = [this, ready] {
+    engine::EngineStatus status = engine->Snapshot();
+    status.not_ready = std::string(ready().message());
+    std::string text = MetricsText(status, metrics);
+    return options.legacy_metrics ? text + LegacyMetricsText(status) : text;
+  };
+  proving = std::make_unique<ProvingService>(
+      *engine, metrics,
+      ProvingService::Options{
+          .cancel_abandoned = options.cancel_abandoned, .readiness = &readiness, .metrics_text = metrics_text},
+      stop.get_token());
+  operator_service = std::make_unique<OperatorService>(*engine, metrics, settings, stop.get_token());
+  CUZK_ASSIGN_OR_RETURN(server, Server::Start(options.server, {proving.get(), operator_service.get()}, identity.get()));
+  if (options.http) {
+    CUZK_ASSIGN_OR_RETURN(
+        http,
+        HttpServer::Start(*options.http, MakePages({.engine = engine.get(), .ready = ready, .metrics = metrics_text})));
+    log.Info(StrCat("http://", options.http->host, ":", http->port(), "/status"));
+  }
+  metrics.Set(MetricId::kConfigReloadSuccessful, {}, 1);
+  metrics.Set(MetricId::kConfigReloadTime, {}, SecondsSince1970(std::chrono::system_clock::now()));
+  return absl::OkStatus();
+}
+
+void Daemon::Accept() {
+  parts_->readiness.Set("");
+  parts_->server->SetServing(true);
+}
+
+Status Daemon::Preload() {
+  Parts& p = *parts_;
+  for (const std::string& circuit : p.options.preload) {
+    if (!p.options.ready_before_preload) p.readiness.Set(StrCat("the daemon is starting: loading ", circuit));
+    StatusOr<engine::PreloadResult> loaded = p.engine->Preload(circuit, p.loading.get_token());
     if (!loaded.ok()) return Annotate(loaded.status(), StrCat("params.preload: ", circuit));
     p.log.Info("parameters loaded", {{"circuit", circuit}, {"dur_ms", StrCat(loaded->load_time_ms)}});
   }
-  p.proving = std::make_unique<ProvingService>(
-      *p.engine, p.metrics, ProvingService::Options{.cancel_abandoned = options.cancel_abandoned}, p.stop.get_token());
-  p.operator_service = std::make_unique<OperatorService>(*p.engine, p.metrics, p.settings, p.stop.get_token());
-  CUZK_ASSIGN_OR_RETURN(p.server, Server::Start(options.server, {p.proving.get(), p.operator_service.get()}));
-  if (options.http) {
-    HttpServer::Pages pages = MakePages({.engine = p.engine.get(),
-                                         .ready = [&p] { return p.engine->Ready(); },
-                                         .metrics = [&p] { return MetricsText(p.engine->Snapshot(), p.metrics); }});
-    CUZK_ASSIGN_OR_RETURN(p.http, HttpServer::Start(*options.http, std::move(pages)));
-    p.log.Info(StrCat("http://", options.http->host, ":", p.http->port(), "/status"));
+  if (!p.options.preload.empty() && !p.options.ready_before_preload) Accept();
+  if (!p.loading.stop_requested()) return absl::OkStatus();
+  Refuse("the daemon is draining");
+  return absl::CancelledError("the daemon is stopping");
+}
+
+void Daemon::EvictIdle(const engine::EngineStatus& status) {
+  Parts& p = *parts_;
+  const engine::Duration limit = p.evict_idle.load();
+  for (const std::string& circuit : p.idle->Due(status, std::chrono::steady_clock::now(), limit)) {
+    StatusOr<engine::EvictResult> evicted = p.engine->Evict(circuit);
+    if (evicted.ok() && evicted->was_loaded) p.log.Info("idle parameters dropped", {{"circuit", circuit}});
   }
-  p.server->SetServing(true);
-  for (const Address& address : p.server->addresses()) p.log.Info(StrCat("listening on ", address.Target()));
-  return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
+}
+
+void Daemon::Refuse(std::string_view why) {
+  parts_->readiness.Set(why);
+  parts_->server->SetServing(false);
 }
 
 void Daemon::Drain() {
   Parts& p = *parts_;
-  p.server->SetServing(false);
+  p.loading.request_stop();
+  Refuse("the daemon is draining");
   p.log.Info("draining: accepted jobs go on, nothing more is accepted");
-  uint32_t ended = p.engine->Drain(std::chrono::steady_clock::now() + p.options.drain);
+  uint32_t ended = p.engine->Drain(std::chrono::steady_clock::now() + p.drain.load());
   if (ended > 0) p.log.Warning(StrCat(ended, " jobs were ended unfinished"));
   p.server->Shutdown(std::chrono::seconds(5));
   p.log.Info("stopped");
@@ -99,6 +132,7 @@ void Daemon::Drain() {
 
 void Daemon::StopNow() {
   // First the engine: whoever waits hears how the job ended, then the waits themselves stop.
+  parts_->loading.request_stop();
   parts_->engine->Drain(std::chrono::steady_clock::now());
   parts_->stop.request_stop();
 }

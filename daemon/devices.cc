@@ -1,5 +1,7 @@
 #include "daemon/devices.h"
 
+#include <cstdlib>
+
 #include "core/prover/cpu_device.h"
 
 #ifdef CUZK_HAVE_CUDA
@@ -9,6 +11,12 @@
 
 namespace cuzk::daemon {
 namespace {
+
+// The driver shows only the cards that this variable names.
+std::string VisibleCards() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible == nullptr ? std::string() : StrCat(" (CUDA_VISIBLE_DEVICES is \"", visible, "\")");
+}
 
 // All cards, or why there is none.
 StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] ThreadPool& pool) {
@@ -20,7 +28,7 @@ StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] Th
                           gpu::MakeCudaDevice({.ordinal = ordinal, .pool = &pool}));
     cards.push_back(std::move(card));
   }
-  if (cards.empty()) return absl::UnavailableError("this machine shows no NVIDIA card, or has no driver");
+  if (cards.empty()) return absl::UnavailableError(StrCat("this machine shows no NVIDIA card, or has no driver", VisibleCards()));
   return cards;
 #else
   return absl::UnavailableError("this build has no CUDA back end");
@@ -38,6 +46,7 @@ StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic ari
       choice.devices = *std::move(cards);
       choice.explanation = StrCat("proving on ", choice.devices.size(), " GPU");
       for (const auto& card : choice.devices) choice.explanation += StrCat(", ", card->name());
+      choice.explanation += VisibleCards();
       return choice;
     }
     if (use == "gpu") return Annotate(cards.status(), "devices.use = \"gpu\"");
@@ -46,6 +55,17 @@ StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic ari
   choice.devices.push_back(prover::MakeCpuDevice({.pool = &pool, .arithmetic = arithmetic}));
   choice.explanation = StrCat("proving on the CPU device, ", choice.devices[0]->name(), ", ", why_cpu);
   return choice;
+}
+
+std::vector<std::string> DeviceNotes(std::string_view use) {
+  if (use == "cpu") return {};
+#ifdef CUZK_HAVE_CUDA
+  if (gpu::CudaDeviceCount() > 0) return {};
+  return {StrCat("devices.use: no NVIDIA card is visible here", VisibleCards())};
+#else
+  if (use != "gpu") return {};
+  return {"devices.use: this build has no CUDA back end"};
+#endif
 }
 
 StatusOr<std::unique_ptr<groth16::BaseMultiplier>> CardMultiplier() {

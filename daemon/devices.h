@@ -23,6 +23,9 @@ struct DeviceChoice {
 /// this build or this machine has none.
 StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic arithmetic, ThreadPool& pool);
 
+/// For --check-config: what stands in the way of `use` on this machine now. Makes no device.
+std::vector<std::string> DeviceNotes(std::string_view use);
+
 /// What multiplies for `params make --device`. Unavailable: this build or this machine has no card.
 StatusOr<std::unique_ptr<groth16::BaseMultiplier>> CardMultiplier();
 

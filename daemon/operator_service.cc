@@ -26,11 +26,12 @@ grpc::Status OperatorService::GetTimeline(grpc::ServerContext*, const cuzkd::v1:
 
 grpc::Status OperatorService::GetSettings(grpc::ServerContext*, const cuzkd::v1::GetSettingsRequest*,
                                           cuzkd::v1::GetSettingsResponse* response) {
+  const Settings settings = settings_.Get();
   for (const SettingRow& row : SettingTable()) {
     cuzkd::v1::Setting* setting = response->add_settings();
     setting->set_name(std::string(row.name));
-    setting->set_value(settings_.FileText(row));
-    setting->set_origin(settings_.Origin(row.name));
+    setting->set_value(settings.FileText(row));
+    setting->set_origin(settings.Origin(row.name));
     setting->set_description(std::string(row.description));
     setting->set_reloadable(row.reloadable);
   }

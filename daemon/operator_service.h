@@ -4,16 +4,16 @@
 #include <stop_token>
 
 #include "core/base/metrics.h"
-#include "core/base/settings.h"
 #include "core/engine/engine.h"
 #include "cuzkd/v1/operator.grpc.pb.h"
+#include "daemon/live_settings.h"
 
 namespace cuzk::daemon {
 
 /// Any number of threads. All arguments must outlive it.
 class OperatorService final : public cuzkd::v1::Operator::Service {
  public:
-  OperatorService(engine::Engine& engine, Metrics& metrics, const Settings& settings, std::stop_token stop)
+  OperatorService(engine::Engine& engine, Metrics& metrics, const LiveSettings& settings, std::stop_token stop)
       : engine_(engine), metrics_(metrics), settings_(settings), stop_(std::move(stop)) {}
 
   grpc::Status Watch(grpc::ServerContext*, const cuzkd::v1::WatchRequest*,
@@ -26,7 +26,7 @@ class OperatorService final : public cuzkd::v1::Operator::Service {
  private:
   engine::Engine& engine_;
   Metrics& metrics_;
-  const Settings& settings_;
+  const LiveSettings& settings_;
   const std::stop_token stop_;
 };
 

@@ -1,6 +1,6 @@
 #include "daemon/options.h"
 
-#include <cstdlib>
+#include <algorithm>
 #include <limits>
 
 #include "core/filecoin/registry.h"
@@ -43,9 +43,12 @@ StatusOr<ServerOptions> MakeServerOptions(const Settings& settings) {
   server.max_message_bytes = SizeOf(settings, "grpc.max_message");
   server.max_calls_per_connection = settings.Integer("grpc.max_calls");
   server.max_threads = settings.Integer("grpc.threads");
-  server.ingress_bytes = SizeOf(settings, "grpc.ingress_memory");
   server.allow_plaintext = settings.Bool("grpc.allow_plaintext");
   server.reflection = settings.Bool("grpc.reflection");
+  server.keepalive = settings.Duration("grpc.keepalive");
+  server.keepalive_timeout = settings.Duration("grpc.keepalive_timeout");
+  server.least_ping_interval = settings.Duration("grpc.least_ping_interval");
+  server.tls = {settings.Text("tls.certificate"), settings.Text("tls.key"), settings.Text("tls.client_ca")};
   CUZK_RETURN_IF_ERROR(CheckServerOptions(server));
   return server;
 }
@@ -60,6 +63,7 @@ StatusOr<engine::EngineOptions> MakeEngineOptions(const Settings& settings) {
   CUZK_ASSIGN_OR_RETURN(options.synthesis_threads, InRange(settings, "synthesis.partitions", {1, 256}));
   CUZK_ASSIGN_OR_RETURN(options.workers_per_device, InRange(settings, "devices.workers", {1, 8}));
   options.max_request_bytes = SizeOf(settings, "grpc.max_message");
+  options.max_request_memory = SizeOf(settings, "memory.requests");
   CUZK_ASSIGN_OR_RETURN(options.max_job_time, WholeSeconds(settings, "jobs.max_time"));
   options.state_directory = settings.Text("jobs.state_directory");
   options.max_stored_bytes = SizeOf(settings, "jobs.stored");
@@ -73,11 +77,25 @@ StatusOr<uint64_t> MemoryBudget(const Settings& settings) {
   return memory::DefaultBudget(limits);
 }
 
+// One budget for everything: what gRPC may use for messages that are arriving is taken off what the engine gets.
+Status DivideBudget(const Settings& settings, uint64_t budget, DaemonOptions& options) {
+  constexpr uint64_t kMostIngress = uint64_t{4} << 30;
+  const uint64_t ingress = settings.Size("grpc.ingress_memory").value_or(std::min(budget / 4, kMostIngress));
+  if (ingress == 0 || ingress >= budget) {
+    return absl::InvalidArgumentError(StrCat("grpc.ingress_memory: ", FormatSize(ingress),
+                                             " is no part of memory.budget, ", FormatSize(budget), " (",
+                                             settings.Origin("grpc.ingress_memory"), ")"));
+  }
+  options.server.ingress_bytes = ingress;
+  options.memory_budget = budget - ingress;
+  return absl::OkStatus();
+}
+
 LogOptions MakeLogOptions(const Settings& settings) {
   LogOptions log;
   log.level = LogLevelFromName(settings.Text("log.level"));
   log.json = settings.Text("log.format") == "json";
-  log.journal_priority = std::getenv("JOURNAL_STREAM") != nullptr;
+  log.journal_priority = StderrIsJournal();
   return log;
 }
 
@@ -87,7 +105,8 @@ StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
   DaemonOptions options;
   CUZK_ASSIGN_OR_RETURN(options.server, MakeServerOptions(settings));
   CUZK_ASSIGN_OR_RETURN(options.engine, MakeEngineOptions(settings));
-  CUZK_ASSIGN_OR_RETURN(options.memory_budget, MemoryBudget(settings));
+  CUZK_ASSIGN_OR_RETURN(uint64_t budget, MemoryBudget(settings));
+  CUZK_RETURN_IF_ERROR(DivideBudget(settings, budget, options));
   CUZK_ASSIGN_OR_RETURN(options.pool_threads, InRange(settings, "synthesis.threads", {0, 4096}));
   if (std::string http = settings.Text("http.listen"); !http.empty()) {
     StatusOr<Address> address = ParseAddress(http);
@@ -105,6 +124,9 @@ StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
     if (filecoin::FindCircuit(circuit)) continue;
     return absl::InvalidArgumentError(StrCat("params.preload: there is no circuit \"", circuit, "\""));
   }
+  options.ready_before_preload = settings.Bool("params.ready_before_preload");
+  options.evict_idle = settings.Duration("params.evict_idle");
+  options.legacy_metrics = settings.Bool("legacy_metrics");
   options.drain = settings.Duration("jobs.drain");
   options.cancel_abandoned = settings.Bool("jobs.cancel_abandoned");
   return options;

@@ -16,11 +16,14 @@ struct DaemonOptions {
   engine::EngineOptions engine;
   LogOptions log;
   std::string devices_use;
-  unsigned pool_threads = 0;  ///< 0: one per core
-  uint64_t memory_budget = 0;
+  unsigned pool_threads = 0;         ///< 0: one per core
+  uint64_t memory_budget = 0;        ///< without what gRPC may use for arriving messages (server.ingress_bytes)
   std::vector<std::string> preload;  ///< circuit ids, all known
+  bool ready_before_preload = false;
+  std::chrono::milliseconds evict_idle{0};  ///< 0: never for that reason
   std::chrono::milliseconds drain{0};
   bool cancel_abandoned = false;
+  bool legacy_metrics = false;
 };
 
 /// InvalidArgument names the setting: what the reader of settings cannot see (addresses, circuits, ranges). Opens

@@ -4,7 +4,6 @@
 
 #include "daemon/call.h"
 #include "daemon/convert.h"
-#include "daemon/telemetry.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -20,9 +19,17 @@ grpc::Status ProvingService::Answer(std::string_view method, const Status& statu
   return FinishCall(metrics_, method, status);
 }
 
+StatusOr<engine::JobTicket> ProvingService::Submit(const v1::SubmitProofRequest& request,
+                                                   std::optional<engine::TimePoint> deadline) {
+  CUZK_RETURN_IF_ERROR(options_.readiness->Check());
+  engine::ProofRequest job = ToProofRequest(Take(request));
+  job.deadline = deadline;
+  return engine_.Submit(std::move(job));
+}
+
 grpc::Status ProvingService::SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest* request,
                                          v1::SubmitProofResponse* response) {
-  StatusOr<engine::JobTicket> ticket = engine_.Submit(ToProofRequest(Take(*request)));
+  StatusOr<engine::JobTicket> ticket = Submit(*request, std::nullopt);
   if (ticket.ok()) {
     response->set_job_id(ticket->job_id);
     response->set_queue_position(ticket->queue_position);
@@ -51,9 +58,7 @@ grpc::Status ProvingService::AwaitProof(grpc::ServerContext* context, const v1::
 grpc::Status ProvingService::Prove(grpc::ServerContext* context, const v1::ProveRequest* request,
                                    v1::ProveResponse* response) {
   if (!request->has_submit()) return Answer("Prove", absl::InvalidArgumentError("missing submit field"));
-  engine::ProofRequest job = ToProofRequest(Take(request->submit()));
-  job.deadline = DeadlineOf(*context);
-  StatusOr<engine::JobTicket> ticket = engine_.Submit(std::move(job));
+  StatusOr<engine::JobTicket> ticket = Submit(request->submit(), DeadlineOf(*context));
   if (!ticket.ok()) return Answer("Prove", ticket.status());
   StatusOr<engine::JobResult> result = WaitInSlices<engine::JobResult>(
       *context, std::nullopt, stop_, [&](engine::TimePoint end) { return engine_.Await(ticket->key, end, stop_); });
@@ -77,7 +82,7 @@ grpc::Status ProvingService::GetStatus(grpc::ServerContext*, const v1::GetStatus
 
 grpc::Status ProvingService::GetMetrics(grpc::ServerContext*, const v1::GetMetricsRequest*,
                                         v1::GetMetricsResponse* response) {
-  response->set_prometheus_text(MetricsText(engine_.Snapshot(), metrics_));
+  response->set_prometheus_text(options_.metrics_text());
   return Answer("GetMetrics", absl::OkStatus());
 }
 

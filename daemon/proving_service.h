@@ -1,11 +1,14 @@
 #pragma once
 // cuzk.v1.ProvingEngine over the engine. A call that waits for a proof holds its thread; the server bounds how many.
 
+#include <functional>
 #include <stop_token>
+#include <string>
 
 #include "core/base/metrics.h"
 #include "core/engine/engine.h"
 #include "cuzk/v1/proving.grpc.pb.h"
+#include "daemon/readiness.h"
 
 namespace cuzk::daemon {
 
@@ -13,7 +16,9 @@ namespace cuzk::daemon {
 class ProvingService final : public v1::ProvingEngine::Service {
  public:
   struct Options {
-    bool cancel_abandoned = false;  ///< a job whose callers of Prove have all gone is cancelled
+    bool cancel_abandoned = false;              ///< a job whose callers of Prove have all gone is cancelled
+    const Readiness* readiness = nullptr;       ///< asked before each job; must outlive the service
+    std::function<std::string()> metrics_text;  ///< what GetMetrics answers
   };
   ProvingService(engine::Engine& engine, Metrics& metrics, const Options& options, std::stop_token stop)
       : engine_(engine), metrics_(metrics), options_(options), stop_(std::move(stop)) {}
@@ -28,6 +33,7 @@ class ProvingService final : public v1::ProvingEngine::Service {
   grpc::Status EvictSRS(grpc::ServerContext*, const v1::EvictSrsRequest*, v1::EvictSrsResponse*) override;
 
  private:
+  StatusOr<engine::JobTicket> Submit(const v1::SubmitProofRequest& request, std::optional<engine::TimePoint> deadline);
   grpc::Status Answer(std::string_view method, const Status& status);
 
   engine::Engine& engine_;

@@ -2,11 +2,14 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
+#include <grpcpp/impl/server_builder_plugin.h>
 #include <grpcpp/resource_quota.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <limits>
+#include <utility>
 
 #include "core/filecoin/registry.h"
 
@@ -25,6 +28,15 @@ class ScopedUmask {
   const mode_t before_;
 };
 
+// Whoever links the reflection library has it in every server; this takes it out again.
+class WithoutReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins, [](const auto& plugin) { return plugin->name() == "proto_server_reflection"; });
+  }
+};
+
 void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
   builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
@@ -33,13 +45,20 @@ void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   quota.SetMaxThreads(static_cast<int>(options.max_threads));
   builder.SetResourceQuota(quota);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(options.max_calls_per_connection));
-  // Clients may ping every ten seconds, also while they only wait; a dead peer is noticed within 80 seconds.
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  // A client that waits for a proof may ask every now and then whether we are there, also between its calls.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive.count()));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.keepalive_timeout.count()));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             static_cast<int>(options.least_ping_interval.count()));
   // Two daemons must not share a port without noticing.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+}
+
+Status CheckInterval(std::string_view setting, std::chrono::milliseconds value) {
+  if (value.count() >= 1000 && value <= std::chrono::hours(24 * 20)) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(setting, ": at least 1s and at most 480h"));
 }
 
 }  // namespace
@@ -55,33 +74,53 @@ Status CheckServerOptions(const ServerOptions& options) {
   if (options.max_threads > kInt || options.max_threads < 8) {
     return absl::InvalidArgumentError("grpc.threads: at least 8");
   }
+  CUZK_RETURN_IF_ERROR(CheckInterval("grpc.keepalive", options.keepalive));
+  CUZK_RETURN_IF_ERROR(CheckInterval("grpc.keepalive_timeout", options.keepalive_timeout));
+  CUZK_RETURN_IF_ERROR(CheckInterval("grpc.least_ping_interval", options.least_ping_interval));
+  CUZK_RETURN_IF_ERROR(CheckTlsFiles(options.tls));
+  bool tcp = false;
   for (const Address& address : options.listen) {
-    if (!address.IsLocal() && !options.allow_plaintext) {
-      return absl::InvalidArgumentError(StrCat("listen: ", address.Target(),
-                                               " can be reached by other machines without encryption; "
-                                               "grpc.allow_plaintext = true allows it"));
+    tcp = tcp || address.kind == Address::Kind::kTcp;
+    if (!address.IsLocal() && !options.allow_plaintext && !options.tls.enabled()) {
+      return absl::InvalidArgumentError(
+          StrCat("listen: ", address.Target(),
+                 " can be reached by other machines without encryption; give "
+                 "tls.certificate and tls.key, or grpc.allow_plaintext = true allows it"));
     }
+  }
+  if (options.tls.enabled() && !tcp) {
+    return absl::InvalidArgumentError("tls.certificate: listen has no HOST:PORT that would use it");
   }
   return absl::OkStatus();
 }
 
+StatusOr<std::unique_ptr<TlsIdentity>> MakeTlsIdentity(const ServerOptions& options) {
+  if (!options.tls.enabled()) return nullptr;
+  CUZK_ASSIGN_OR_RETURN(TlsMaterial material, ReadTlsMaterial(options.tls));
+  return std::make_unique<TlsIdentity>(options.tls, std::move(material));
+}
+
 StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
-                                                const std::vector<grpc::Service*>& services) {
+                                                const std::vector<grpc::Service*>& services, TlsIdentity* identity) {
   CUZK_RETURN_IF_ERROR(CheckServerOptions(options));
   for (const Address& address : options.listen) {
     if (address.kind == Address::Kind::kUnixPath) CUZK_RETURN_IF_ERROR(CheckSocketPath(address.path));
   }
   grpc::EnableDefaultHealthCheckService(true);
-  if (options.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
+  if (!options.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   SetLimits(options, builder);
   std::vector<int> ports(options.listen.size(), 0);
   for (size_t i = 0; i < options.listen.size(); ++i) {
-    builder.AddListeningPort(options.listen[i].Target(), grpc::InsecureServerCredentials(), &ports[i]);
+    const bool encrypted = identity != nullptr && options.listen[i].kind == Address::Kind::kTcp;
+    builder.AddListeningPort(options.listen[i].Target(),
+                             encrypted ? identity->Credentials() : grpc::InsecureServerCredentials(), &ports[i]);
   }
   for (grpc::Service* service : services) builder.RegisterService(service);
   std::unique_ptr<Server> server(new Server());
   server->addresses_ = options.listen;
+  if (identity != nullptr) server->encryption_ = options.tls.mutual() ? "TLS, clients' certificates required" : "TLS";
   {
     ScopedUmask mask(0777 & ~options.socket_mode);
     server->server_ = builder.BuildAndStart();
@@ -95,6 +134,15 @@ StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
   }
   server->SetServing(false);
   return server;
+}
+
+std::vector<std::string> Server::Listeners() const {
+  std::vector<std::string> lines;
+  for (const Address& address : addresses_) {
+    const bool encrypted = !encryption_.empty() && address.kind == Address::Kind::kTcp;
+    lines.push_back(encrypted ? StrCat(address.Target(), " (", encryption_, ")") : address.Target());
+  }
+  return lines;
 }
 
 Server::~Server() { Shutdown(std::chrono::milliseconds(0)); }

@@ -10,6 +10,7 @@
 
 #include "core/base/status.h"
 #include "daemon/address.h"
+#include "daemon/tls_identity.h"
 
 namespace cuzk::daemon {
 
@@ -22,18 +23,24 @@ struct ServerOptions {
   uint64_t ingress_bytes = uint64_t{4} << 30;
   bool allow_plaintext = false;
   bool reflection = true;
+  std::chrono::milliseconds keepalive{60'000};          ///< silence before a peer is asked whether it lives
+  std::chrono::milliseconds keepalive_timeout{20'000};  ///< how long it may take to answer
+  std::chrono::milliseconds least_ping_interval{10'000};
+  TlsFiles tls;
 };
 
 /// What is wrong with the options, without opening anything.
 Status CheckServerOptions(const ServerOptions& options);
+/// The identity that the options name; null without TLS. Errors of ReadTlsMaterial.
+StatusOr<std::unique_ptr<TlsIdentity>> MakeTlsIdentity(const ServerOptions& options);
 
 class Server {
  public:
-  /// Listens and serves. The services must outlive it. Unix sockets get their mode when they are created (the process's
-  /// umask is changed meanwhile, so no other thread should be creating files). FailedPrecondition or PermissionDenied:
-  /// an address cannot be listened on.
+  /// Listens and serves; TCP ports speak TLS if there is an identity. Services and identity must outlive it. Unix
+  /// sockets get their mode when they are created (the process's umask is changed meanwhile, so no other thread should
+  /// be creating files). FailedPrecondition or PermissionDenied: an address cannot be listened on.
   static StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
-                                                 const std::vector<grpc::Service*>& services);
+                                                 const std::vector<grpc::Service*>& services, TlsIdentity* identity);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -42,12 +49,15 @@ class Server {
   void SetServing(bool serving);
   /// The addresses as opened; port 0 is replaced by the one that was given.
   const std::vector<Address>& addresses() const { return addresses_; }
+  /// "unix:/run/cuzkd/cuzkd.sock", "0.0.0.0:9820 (TLS, clients' certificates required)".
+  std::vector<std::string> Listeners() const;
   /// Takes no call any more, lets open ones end until `grace` is over, cancels the rest, removes the sockets.
   void Shutdown(std::chrono::milliseconds grace);
 
  private:
   Server() = default;
   std::vector<Address> addresses_;
+  std::string encryption_;  // of TCP ports, for people
   std::unique_ptr<grpc::Server> server_;
 };
 

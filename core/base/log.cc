@@ -3,8 +3,14 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
 
 #include "core/base/bytes.h"
 #include "core/base/check.h"
@@ -59,6 +65,20 @@ size_t SequenceLength(std::string_view text) {
   bool beyond = lead == 0xf4 && at(1) >= 0x90;
   bool control = lead == 0xc2 && at(1) < 0xa0;
   return overlong || surrogate || beyond || control ? 0 : length;
+}
+
+// "2026-01-31T23:59:59.123Z".
+std::string Timestamp() {
+  auto now = std::chrono::system_clock::now();
+  auto seconds = std::chrono::floor<std::chrono::seconds>(now);
+  time_t time = std::chrono::system_clock::to_time_t(seconds);
+  tm parts{};
+  gmtime_r(&time, &parts);
+  std::array<char, 32> text{};
+  size_t length = strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - seconds).count();
+  length += static_cast<size_t>(snprintf(text.data() + length, text.size() - length, ".%03dZ", static_cast<int>(ms)));
+  return {text.data(), length};
 }
 
 std::string HexByte(char c) {
@@ -118,6 +138,13 @@ LogLevel LogLevelFromName(std::string_view name) {
   return LogLevel::kInfo;
 }
 
+bool StderrIsJournal() {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat info {};
+  if (stream == nullptr || fstat(STDERR_FILENO, &info) != 0) return false;
+  return StrCat(info.st_dev, ":", info.st_ino) == stream;
+}
+
 Logger::Logger(const LogOptions& options) : options_(options) {
   spdlog::sink_ptr sink;
   if (options.stream) {
@@ -126,27 +153,57 @@ Logger::Logger(const LogOptions& options) : options_(options) {
     sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   }
   logger_ = std::make_shared<spdlog::logger>("cuzk", std::move(sink));
-  std::string pattern = "{\"ts\":\"%Y-%m-%dT%H:%M:%S.%eZ\",%v}";
-  if (!options.json) pattern = options.journal_priority ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %v";
-  logger_->set_pattern(pattern, spdlog::pattern_time_type::utc);
+  logger_->set_pattern("%v");
   logger_->flush_on(spdlog::level::debug);
   SetLevel(options.level);
 }
 
-Logger::~Logger() = default;
+Logger::~Logger() {
+  for (const auto& [message, repeats] : repeats_) WriteLeftOut(message, repeats);
+}
 
 void Logger::SetLevel(LogLevel level) { logger_->set_level(SpdlogLevel(level)); }
 
+void Logger::WriteLeftOut(const std::string& message, const Repeats& repeats) {
+  if (repeats.count <= kRepeats) return;
+  Emit(LogLevel::kWarning, StrCat("left out ", repeats.count - kRepeats, " more like this: ", message), {});
+}
+
+bool Logger::Admit(LogLevel level, std::string_view message) {
+  auto now = options_.now ? options_.now() : std::chrono::steady_clock::now();
+  std::lock_guard lock(mutex_);
+  for (auto it = repeats_.begin(); it != repeats_.end();) {
+    if (now - it->second.since < kRepeatWindow) {
+      ++it;
+      continue;
+    }
+    WriteLeftOut(it->first, it->second);
+    it = repeats_.erase(it);
+  }
+  if (level < LogLevel::kWarning) return true;
+  auto found = repeats_.find(message);
+  if (found == repeats_.end()) found = repeats_.emplace(std::string(message), Repeats{.since = now}).first;
+  return ++found->second.count <= kRepeats;
+}
+
 void Logger::Write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   if (!logger_->should_log(SpdlogLevel(level))) return;
+  if (Admit(level, message)) Emit(level, message, fields);
+}
+
+void Logger::Emit(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   static constexpr std::string_view kNames[] = {"debug", "info", "warning", "error"};
   std::string_view name = kNames[static_cast<size_t>(level)];
-  std::string line;
+  std::string line(options_.journal_priority ? JournalPriority(level) : std::string_view());
   if (options_.json) {
-    line = StrCat("\"level\":\"", name, "\",\"msg\":\"", EscapeJson(message), "\"");
-    for (const LogField& field : fields) line += StrCat(",\"", field.name, "\":\"", EscapeJson(field.value), "\"");
+    line += StrCat("{\"ts\":\"", Timestamp(), "\",\"level\":\"", name, "\",\"msg\":\"", EscapeJson(message), "\"");
+    for (const LogField& field : fields) {
+      bool number = field.name.ends_with("_ms");
+      line += StrCat(",\"", field.name, number ? "\":" : "\":\"", EscapeJson(field.value), number ? "" : "\"");
+    }
+    line += "}";
   } else {
-    if (options_.journal_priority) line += JournalPriority(level);
+    if (!options_.journal_priority) line += StrCat(Timestamp(), " ");  // the journal has its own
     line += StrCat(name, " ", EscapeControl(message));
     for (const LogField& field : fields) line += StrCat(" ", field.name, "=", EscapeControl(field.value));
   }

@@ -2,9 +2,14 @@
 // Logging: one line per event on stderr, for people or as JSON. Never payload bytes; text from outside is escaped here,
 // so a line is always one line.
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <iosfwd>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -16,7 +21,8 @@ namespace cuzk {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-/// One named value beside the message: {"job_id", id}. Names in use: job_id, kind, circuit, device, stage, dur_ms, err.
+/// One named value beside the message: {"job_id", id}. Names in use: job_id, kind, circuit, gpu, stage, dur_ms, err. In
+/// JSON a value is a string, except that of a name that ends in "_ms", which is a number.
 struct LogField {
   std::string_view name;
   std::string value;
@@ -29,14 +35,24 @@ struct LogOptions {
   bool journal_priority = false;
   /// Instead of stderr, for tests; must outlive the logger.
   std::ostream* stream = nullptr;
+  /// Instead of the steady clock, for tests.
+  std::function<std::chrono::steady_clock::time_point()> now;
 };
+
+/// Whether stderr is connected to the journal: $JOURNAL_STREAM names its device and inode.
+bool StderrIsJournal();
 
 /// "debug", "info", "warning", "error" as in the settings.
 LogLevel LogLevelFromName(std::string_view name);
 
-/// Thread-safe.
+/// Thread-safe. A warning or error whose message was already written kRepeats times within the last kRepeatWindow is
+/// counted instead, and the number is written once the window is over: fields may differ, a message is a constant of
+/// the program.
 class Logger {
  public:
+  static constexpr uint64_t kRepeats = 20;
+  static constexpr std::chrono::seconds kRepeatWindow{10};
+
   explicit Logger(const LogOptions& options);
   ~Logger();
   Logger(const Logger&) = delete;
@@ -58,8 +74,19 @@ class Logger {
   void SetLevel(LogLevel level);
 
  private:
+  struct Repeats {
+    std::chrono::steady_clock::time_point since;
+    uint64_t count = 0;
+  };
+  void Emit(LogLevel level, std::string_view message, std::initializer_list<LogField> fields);
+  /// Whether the message is to be written; writes what windows that are over left out.
+  bool Admit(LogLevel level, std::string_view message);
+  void WriteLeftOut(const std::string& message, const Repeats& repeats);
+
   const LogOptions options_;
   std::shared_ptr<spdlog::logger> logger_;
+  std::mutex mutex_;
+  std::map<std::string, Repeats, std::less<>> repeats_;  // by message; guarded by mutex_
 };
 
 /// Text as the inside of a JSON string: quotes, backslashes, control characters and bytes that are not UTF-8 escaped.

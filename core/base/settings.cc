@@ -100,8 +100,9 @@ Status ReadEnvironment(const std::map<std::string, std::string>& environment, st
     const SettingRow* found = nullptr;
     for (const SettingRow& row : SettingTable()) {
       if (!row.variable.empty() && row.variable == variable) {
-        CUZK_RETURN_IF_ERROR(Annotate(CheckSettingText(row, text), variable));
-        ecosystem.push_back({&row, text, StrCat("environment ", variable)});
+        std::string meant = EcosystemText(variable, text);
+        CUZK_RETURN_IF_ERROR(Annotate(CheckSettingText(row, meant), variable));
+        ecosystem.push_back({&row, std::move(meant), StrCat("environment ", variable)});
       }
       if (EnvironmentName(row.name) == variable) found = &row;
     }
@@ -109,7 +110,10 @@ Status ReadEnvironment(const std::map<std::string, std::string>& environment, st
       CUZK_RETURN_IF_ERROR(Annotate(CheckSettingText(*found, text), variable));
       ours.push_back({found, text, StrCat("environment ", variable)});
     } else if (variable.starts_with("CUZK_") && !BelongsElsewhere(variable)) {
-      return absl::InvalidArgumentError(StrCat("environment variable ", variable, " is no setting"));
+      bool incumbent = variable == "CUZK_GPU_THREADS";
+      return absl::InvalidArgumentError(StrCat(
+          "environment variable ", variable, " is no setting",
+          incumbent ? ": it is another daemon's; ours uses synthesis.threads (CUZK_SYNTHESIS_THREADS). Unset it" : ""));
     }
   }
   return absl::OkStatus();
@@ -233,6 +237,23 @@ const std::string& Settings::Origin(std::string_view name) const {
   auto found = values_.find(name);
   CUZK_CHECK(found != values_.end());
   return found->second.origin;
+}
+
+Settings Settings::Reloaded(const Settings& next, ReloadChanges& changes) const {
+  Settings out = *this;
+  for (const SettingRow& row : SettingTable()) {
+    const Value& read = next.values_.find(row.name)->second;
+    Value& running = out.values_.find(row.name)->second;
+    bool changed = read.text != running.text;
+    if (changed) (row.reloadable ? changes.applied : changes.need_restart).emplace_back(row.name);
+    if (row.reloadable) running = read;
+  }
+  return out;
+}
+
+void Settings::Take(const Settings& other, std::string_view name) {
+  CUZK_CHECK(FindRow(name) != nullptr);
+  values_.find(name)->second = other.values_.find(name)->second;
 }
 
 std::string PrintDefaults() {

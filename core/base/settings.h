@@ -61,7 +61,12 @@ struct SettingSources {
 /// The environment of this process.
 std::map<std::string, std::string> ProcessEnvironment();
 
-/// One checked value for each row. Immutable; read by any thread.
+/// Names of settings whose value differs from the running one.
+struct ReloadChanges {
+  std::vector<std::string> applied, need_restart;
+};
+
+/// One checked value for each row. Its const functions may be called by any thread.
 class Settings {
  public:
   /// InvalidArgument with file and line, variable or flag: an unknown name, a malformed value, a variable that begins
@@ -82,6 +87,11 @@ class Settings {
   /// The value as the file would hold it, quotes included, and where it came from.
   std::string FileText(const SettingRow& row) const;
   const std::string& Origin(std::string_view name) const;
+
+  /// What is in force after the settings were read again: the reloadable ones of `next`, the others as they are here.
+  Settings Reloaded(const Settings& next, ReloadChanges& changes) const;
+  /// One value, with its origin, as it is in `other`.
+  void Take(const Settings& other, std::string_view name);
 
  private:
   struct Value {

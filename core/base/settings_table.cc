@@ -9,6 +9,8 @@ constexpr SettingRow kRows[] = {
     {"listen", kText, "unix:/run/cuzkd/cuzkd.sock", "", "", "", false,
      "Where gRPC is served: unix:PATH, or HOST:PORT. Several are separated by commas."},
     {"listen_mode", kMode, "0660", "", "", "", false, "Permissions of a unix socket, given when it is created."},
+    {"legacy_metrics", kBool, "false", "", "", "", false,
+     "Also print cuzk_proofs_completed and cuzk_proofs_failed without _total, as an earlier daemon did."},
 
     {"grpc.max_message", kSize, "512MiB", "", "", "", false,
      "The largest message in either direction. Curio sends up to 256 MiB."},
@@ -16,11 +18,28 @@ constexpr SettingRow kRows[] = {
      "Calls that one connection may have open at once; each waiting call is one."},
     {"grpc.threads", kInteger, "512", "", "threads", "", false,
      "The most threads that gRPC may use. A call that waits for a proof holds one."},
-    {"grpc.ingress_memory", kSize, "4GiB", "", "", "", false,
-     "The most memory that gRPC may use for messages that are arriving."},
+    {"grpc.ingress_memory", kSize, "auto", "auto", "", "", false,
+     "The most memory that gRPC may use for messages that are arriving. It is a part of memory.budget. auto: a quarter "
+     "of that, 4GiB at most."},
     {"grpc.allow_plaintext", kBool, "false", "", "", "", false,
      "Serve without encryption on an address that other machines can reach."},
     {"grpc.reflection", kBool, "true", "", "", "", false, "Let tools such as grpcurl ask for the message layout."},
+    {"grpc.keepalive", kDuration, "60s", "", "", "", false,
+     "A connection on which nothing arrives for so long is asked whether it is alive."},
+    {"grpc.keepalive_timeout", kDuration, "20s", "", "", "", false,
+     "A connection that does not answer that for so long is closed."},
+    {"grpc.least_ping_interval", kDuration, "10s", "", "", "", false,
+     "Clients may ask the same so often, also while no call is open; who asks more often is disconnected."},
+
+    {"tls.certificate", kText, "", "", "", "", true,
+     "The certificate chain in PEM, own certificate first. With it every HOST:PORT of listen speaks TLS; unix sockets "
+     "do not. SIGHUP reads the files again; to turn TLS on or off needs a restart."},
+    {"tls.key", kText, "", "", "", "", true,
+     "Its private key in PEM, without a pass phrase. Owned by cuzkd's user and closed to all others, or owned by root "
+     "and readable by the group."},
+    {"tls.client_ca", kText, "", "", "", "", true,
+     "Certificates in PEM of those who sign clients' certificates. With it a client without such a certificate is "
+     "refused; empty: clients need none. To turn this on or off needs a restart."},
 
     {"http.listen", kText, "127.0.0.1:9821", "", "", "", false,
      "Where /metrics, /healthz, /readyz and /status are served over plain HTTP; empty: nowhere."},
@@ -32,8 +51,13 @@ constexpr SettingRow kRows[] = {
      "accepts."},
     {"params.preload", kList, "", "", "", "", false,
      "Circuits whose parameters are loaded at start-up, such as porep-32g."},
+    {"params.evict_idle", kDuration, "0s", "", "", "", true,
+     "Drop parameters that nobody has used for so long, except those of params.preload; 0s: only when their memory is "
+     "needed."},
+    {"params.ready_before_preload", kBool, "false", "", "", "", false,
+     "Accept jobs while those are being loaded, instead of answering that the daemon is starting."},
 
-    {"devices.use", kText, "auto", "auto|gpu|cpu", "", "", false,
+    {"devices.use", kText, "auto", "auto|gpu|cpu", "", "BELLMAN_NO_GPU", false,
      "What proves: the GPUs if this build has them and the machine too, else the CPU; or one of them only."},
     {"devices.workers", kInteger, "2", "", "workers per device", "", false,
      "While one worker computes, another one copies the next partition."},
@@ -46,11 +70,14 @@ constexpr SettingRow kRows[] = {
     {"memory.budget", kSize, "auto", "auto", "", "", false,
      "What requests, witnesses, buffers and parameters may use together. auto: the machine's memory or the control "
      "group's limit, whichever is smaller, less a reserve."},
+    {"memory.requests", kSize, "auto", "auto", "", "", false,
+     "The most of that for requests, as they came and parsed; more are refused, though one is always let in. auto: a "
+     "quarter."},
 
-    {"jobs.queue", kInteger, "1024", "", "jobs", "", false, "Accepted and unfinished jobs; more are refused."},
-    {"jobs.results", kInteger, "4096", "", "jobs", "", false, "Ended jobs whose result is kept."},
-    {"jobs.result_age", kDuration, "24h", "", "", "", false, "How long a result is kept."},
-    {"jobs.drain", kDuration, "30m", "", "", "", false,
+    {"jobs.queue", kInteger, "1024", "", "jobs", "", true, "Accepted and unfinished jobs; more are refused."},
+    {"jobs.results", kInteger, "4096", "", "jobs", "", true, "Ended jobs whose result is kept."},
+    {"jobs.result_age", kDuration, "24h", "", "", "", true, "How long a result is kept."},
+    {"jobs.drain", kDuration, "30m", "", "", "", true,
      "How long jobs may go on after SIGTERM. What is left goes on at the next start, or fails where nothing is kept."},
     {"jobs.max_time", kDuration, "0s", "", "", "", false,
      "How long a job may take from its submission; 0s: as long as it needs."},
@@ -60,7 +87,7 @@ constexpr SettingRow kRows[] = {
      "Where accepted jobs and results that nobody fetched survive a restart; empty: nowhere."},
     {"jobs.stored", kSize, "8GiB", "", "", "", false, "The most that unfinished requests may take in that folder."},
 
-    {"log.level", kText, "info", "debug|info|warning|error", "", "", false,
+    {"log.level", kText, "info", "debug|info|warning|error", "", "RUST_LOG", true,
      "The least important kind of message that is written."},
     {"log.format", kText, "text", "text|json", "", "", false,
      "Lines for people, or one JSON object per line, on stderr."},

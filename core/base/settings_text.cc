@@ -1,6 +1,7 @@
 #include "core/base/settings_text.h"
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <limits>
 
@@ -121,6 +122,22 @@ Status CheckSettingText(const SettingRow& row, std::string_view text) {
       return IsMode(text) ? absl::OkStatus() : Expected(row, "permission bits such as 0660", text);
   }
   return absl::OkStatus();
+}
+
+std::string EcosystemText(std::string_view variable, std::string_view text) {
+  if (variable == "BELLMAN_NO_GPU") return "cpu";  // set to anything
+  if (variable != "RUST_LOG") return std::string(text);
+  // A filter such as "warn,bellperson=debug": the part without a target is the level of everything else.
+  std::string level = "info";
+  for (const std::string& part : SplitList(text)) {
+    if (part.find('=') == std::string::npos) level = part;
+  }
+  for (char& c : level) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (level == "trace") return "debug";
+  if (level == "warn") return "warning";
+  if (level == "off") return "error";
+  // The name of a crate alone asks for everything of it, which we have nothing of.
+  return level == "debug" || level == "error" ? level : "info";
 }
 
 std::vector<std::string> SplitList(std::string_view text) {

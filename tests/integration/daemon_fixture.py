@@ -21,25 +21,32 @@ def configure(bin_folder, vectors, params):
 
 def clean_environment():
     """The environment without settings of whoever runs the tests."""
-    return {k: v for k, v in os.environ.items()
-            if not k.startswith("CUZK_") and k not in ("FIL_PROOFS_PARAMETER_CACHE", "JOURNAL_STREAM")}
+    inherited = ("FIL_PROOFS_PARAMETER_CACHE", "JOURNAL_STREAM", "RUST_LOG", "BELLMAN_NO_GPU", "NOTIFY_SOCKET",
+                 "WATCHDOG_USEC", "WATCHDOG_PID")
+    return {k: v for k, v in os.environ.items() if not k.startswith("CUZK_") and k not in inherited}
 
 
 class Daemon:
     """A cuzkd in a folder of its own, on a unix socket."""
+    PROGRAM = "cuzkd"
 
-    def __init__(self, *flags, environment=None, params=None, folder=None):
+    def __init__(self, *flags, environment=None, params=None, folder=None, wait=True):
         self.folder = folder or pathlib.Path(tempfile.mkdtemp(prefix="cuzkd-"))
         self.socket = self.folder / "s"
         self.address = f"unix:{self.socket}"
         self.log_path = self.folder / "log"
-        command = [BIN / "cuzkd", "--listen", self.address, "--http.listen", "127.0.0.1:0", "--params.directory",
+        command = [BIN / self.PROGRAM, "--listen", self.address, "--http.listen", "127.0.0.1:0", "--params.directory",
                    params or PARAMS, "--params.allow_development", "true", "--devices.use", "cpu",
                    "--jobs.state_directory", self.folder / "state", *flags]
         with open(self.log_path, "w") as log:
             self.process = subprocess.Popen([str(c) for c in command], stderr=log, stdout=log,
-                                            env={**clean_environment(), **(environment or {})})
-        self.wait_until_ready()
+                                            env={**clean_environment(), **self.variables(log), **(environment or {})})
+        if wait:
+            self.wait_until_ready()
+
+    def variables(self, _log):
+        """Further variables of its environment; the log is the open file."""
+        return {}
 
     def wait_until_ready(self):
         for _ in range(600):

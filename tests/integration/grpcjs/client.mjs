@@ -1,8 +1,14 @@
 // A client that shares no code with the daemon. Commands, each printing one JSON object:
 //   prove ADDRESS REQUEST_DIRECTORY OUT [JSON overrides of message fields]
-//   call ADDRESS METHOD JSON          one call of cuzk.v1.ProvingEngine
+//   call ADDRESS METHOD JSON          one call of cuzk.v1.ProvingEngine; @FILE instead of JSON
 //   health ADDRESS SERVICE            Check, and the first answer of Watch
 //   services ADDRESS                  what reflection lists
+//   deadline ADDRESS REQUEST_DIRECTORY ID MILLISECONDS   Prove with a deadline
+//   leave ADDRESS REQUEST_DIRECTORY ID MILLISECONDS      Prove, and hang up after so long
+//   flood ADDRESS METHOD COUNT JSON   so many calls, a few at once; prints how many ended with which code or status
+//   many ADDRESS BYTES COUNT          so many PoRep submissions with so large a payload at once, each on its own connection
+//   follow ADDRESS SERVICE            every answer of the health service's Watch, one a line, until the server ends it
+// The environment names files for TLS: GRPCJS_TLS_CA, and for a client's own certificate GRPCJS_TLS_CERT, GRPCJS_TLS_KEY.
 // A call that fails prints {"code": NAME, "message": TEXT}.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,7 +24,11 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const load = (file) => grpc.loadPackageDefinition(loader.loadSync(path.join(here, file),
   { keepCase: true, longs: String, enums: String, bytes: Buffer, defaults: true }));
 const limits = { 'grpc.max_receive_message_length': 256 << 20, 'grpc.max_send_message_length': 256 << 20 };
-const connect = (Client, address) => new Client(address, grpc.credentials.createInsecure(), limits);
+const pem = (name) => process.env[`GRPCJS_TLS_${name}`] ? fs.readFileSync(process.env[`GRPCJS_TLS_${name}`]) : null;
+const credentials = pem('CA') ? grpc.credentials.createSsl(pem('CA'), pem('KEY'), pem('CERT'))
+  : grpc.credentials.createInsecure();
+const connect = (Client, address, options = {}) => new Client(address, credentials, { ...limits, ...options });
+const engine = (address, options) => connect(load('proving.proto').cuzk.v1.ProvingEngine, address, options);
 const codeName = (code) => Object.keys(grpc.status).find((name) => grpc.status[name] === code);
 const print = (value) => console.log(JSON.stringify(value, (key, v) =>
   v && v.type === 'Buffer' ? Buffer.from(v.data).toString('hex') : v));
@@ -80,7 +90,8 @@ async function prove(address, directory, out, overrides = '{}') {
   print(answer.result ?? answer);
 }
 
-async function call(address, method, message) {
+async function call(address, method, text) {
+  const message = text.startsWith('@') ? fs.readFileSync(text.slice(1), 'utf8') : text;
   print(await unary(connect(load('proving.proto').cuzk.v1.ProvingEngine, address), method, JSON.parse(message)));
 }
 
@@ -105,5 +116,54 @@ async function services(address) {
   stream.write({ list_services: '*' });
 }
 
+async function deadline(address, directory, id, milliseconds) {
+  const message = { submit: { ...curioRequest(directory), request_id: id } };
+  print(await new Promise((resolve) => engine(address).Prove(message, { deadline: Date.now() + Number(milliseconds) },
+    (error, answer) => resolve(error ? { code: codeName(error.code), message: error.details } : answer.result))));
+}
+
+async function leave(address, directory, id, milliseconds) {
+  const message = { submit: { ...curioRequest(directory), request_id: id } };
+  print(await new Promise((resolve) => {
+    const running = engine(address).Prove(message, (error) => resolve({ code: codeName(error ? error.code : 0) }));
+    setTimeout(() => running.cancel(), Number(milliseconds));
+  }));
+}
+
+const count = (seen, key) => { seen[key] = (seen[key] ?? 0) + 1; };
+
+async function flood(address, method, total, message) {
+  const client = engine(address);
+  const seen = {};
+  let left = Number(total);
+  await Promise.all(Array.from({ length: 64 }, async () => {
+    while (left-- > 0) {
+      const answer = await unary(client, method, JSON.parse(message));
+      count(seen, answer.code ?? answer.result?.status ?? 'OK');
+    }
+  }));
+  print(seen);
+}
+
+async function many(address, bytes, total) {
+  const seen = {};
+  const payload = Buffer.alloc(Number(bytes), 0x20);
+  payload.write('{"SectorNum":1,"Phase1Out":"', 0);
+  await Promise.all(Array.from({ length: Number(total) }, async (_, index) => {
+    // A pool of its own is a connection of its own.
+    const answer = await unary(engine(address, { 'grpc.use_local_subchannel_pool': 1 }), 'Prove',
+      { submit: { request_id: `many-${index}`, proof_kind: 'POREP_SEAL_COMMIT', registered_proof: 5, miner_id: 1000,
+        sector_number: 1, vanilla_proof: payload } });
+    count(seen, answer.code ?? answer.result.status);
+  }));
+  print(seen);
+}
+
+async function follow(address, service) {
+  const stream = connect(load('health.proto').grpc.health.v1.Health, address).Watch({ service });
+  stream.on('data', (answer) => print({ status: answer.status }));
+  await new Promise((resolve) => stream.on('error', resolve).on('end', resolve));
+}
+
 const [command, ...rest] = process.argv.slice(2);
-await { prove, call, health, services }[command](...rest);
+await { prove, call, health, services, deadline, leave, flood, many, follow }[command](...rest);

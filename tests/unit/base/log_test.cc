@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace cuzk {
@@ -33,6 +34,43 @@ TEST(LogTest, JournalLinesBeginWithTheirPriority) {
   Logger logger({.journal_priority = true, .stream = &out});
   logger.Error("lost");
   EXPECT_EQ(out.str(), "<3>error lost\n");
+}
+
+TEST(LogTest, JsonLinesBeginWithTheirPriorityToo) {
+  std::ostringstream out;
+  Logger logger({.json = true, .journal_priority = true, .stream = &out});
+  logger.Warning("slow", {{"dur_ms", "12"}});
+  EXPECT_THAT(out.str(), StartsWith("<4>{\"ts\":\"20"));
+  EXPECT_THAT(out.str(), EndsWith("\"msg\":\"slow\",\"dur_ms\":12}\n"));
+}
+
+TEST(LogTest, RepeatedWarningsAreCountedInstead) {
+  std::chrono::steady_clock::time_point now{};
+  std::ostringstream out;
+  auto lines = [&] {
+    std::string text = out.str();
+    return static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  };
+  Logger logger({.stream = &out, .now = [&] { return now; }});
+  for (int i = 0; i < 100; ++i) logger.Warning("job failed", {{"job_id", std::to_string(i)}});
+  EXPECT_EQ(lines(), Logger::kRepeats);
+  logger.Error("another");
+  for (int i = 0; i < 100; ++i) logger.Info("proof verified");
+  EXPECT_EQ(lines(), Logger::kRepeats + 101);
+  now += Logger::kRepeatWindow;
+  logger.Info("later");
+  EXPECT_THAT(out.str(), HasSubstr("warning left out 80 more like this: job failed\n"));
+  logger.Warning("job failed", {{"job_id", "last"}});
+  EXPECT_THAT(out.str(), EndsWith("warning job failed job_id=last\n"));
+}
+
+TEST(LogTest, WhatWasLeftOutIsToldAtTheEndAtTheLatest) {
+  std::ostringstream out;
+  {
+    Logger logger({.stream = &out});
+    for (int i = 0; i < 25; ++i) logger.Warning("job failed");
+  }
+  EXPECT_THAT(out.str(), EndsWith("left out 5 more like this: job failed\n"));
 }
 
 TEST(LogTest, LowerLevelsAreLeftOutUntilAsked) {

@@ -95,6 +95,36 @@ TEST_F(SettingsTest, FlagBeatsOurVariableBeatsTheEcosystemsBeatsFileBeatsDefault
   EXPECT_EQ(Settings::Load(sources)->Origin("params.directory"), "flag --params.directory");
 }
 
+TEST_F(SettingsTest, TheEcosystemsVariablesAreTranslated) {
+  auto level = [](const char* text) {
+    return Settings::Load({.environment = {{"RUST_LOG", text}}})->Text("log.level");
+  };
+  EXPECT_EQ(level("trace"), "debug");
+  EXPECT_EQ(level("WARN"), "warning");
+  EXPECT_EQ(level("off"), "error");
+  EXPECT_EQ(level("bellperson=debug"), "info");
+  EXPECT_EQ(level("bellperson=debug,error,storage_proofs=info"), "error");
+  for (const char* text : {"", "1", "yes"}) {
+    StatusOr<Settings> settings = Settings::Load({.environment = {{"BELLMAN_NO_GPU", text}}});
+    ASSERT_TRUE(settings.ok()) << settings.status();
+    EXPECT_EQ(settings->Text("devices.use"), "cpu");
+    EXPECT_EQ(settings->Origin("devices.use"), "environment BELLMAN_NO_GPU");
+  }
+  EXPECT_THAT(Refusal({.environment = {{"CUZK_GPU_THREADS", "32"}}}), HasSubstr("CUZK_SYNTHESIS_THREADS"));
+}
+
+TEST_F(SettingsTest, ReloadingTakesWhatMayChangeAndNamesTheRest) {
+  Settings running = *Settings::Load({.flags = {{"jobs.queue", "5"}, {"listen", "unix:/a"}}});
+  Settings next = *Settings::Load({.flags = {{"jobs.queue", "6"}, {"listen", "unix:/b"}, {"log.level", "info"}}});
+  ReloadChanges changes;
+  Settings now = running.Reloaded(next, changes);
+  EXPECT_THAT(changes.applied, ::testing::ElementsAre("jobs.queue"));
+  EXPECT_THAT(changes.need_restart, ::testing::ElementsAre("listen"));
+  EXPECT_EQ(now.Integer("jobs.queue"), 6u);
+  EXPECT_EQ(now.Text("listen"), "unix:/a");
+  EXPECT_EQ(now.Origin("log.level"), "flag --log.level");
+}
+
 TEST_F(SettingsTest, MistakesInAFileAreRefusedWithFileAndLine) {
   EXPECT_THAT(FileRefusal("[params]\n\ndirectry = \"/x\"\n"),
               HasSubstr("cuzkd.toml:3: there is no setting \"params.directry\""));

@@ -48,6 +48,15 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
                                                       {"grpc.threads", "33"},
                                                       {"grpc.ingress_memory", "1GiB"},
                                                       {"grpc.reflection", "false"},
+                                                      {"grpc.keepalive", "7s"},
+                                                      {"grpc.keepalive_timeout", "8s"},
+                                                      {"grpc.least_ping_interval", "9s"},
+                                                      {"tls.certificate", "/c"},
+                                                      {"tls.key", "/k"},
+                                                      {"tls.client_ca", "/a"},
+                                                      {"params.evict_idle", "5m"},
+                                                      {"params.ready_before_preload", "true"},
+                                                      {"legacy_metrics", "true"},
                                                       {"http.listen", ""},
                                                       {"params.directory", "/p"},
                                                       {"params.allow_development", "true"},
@@ -76,6 +85,15 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
   EXPECT_EQ(options->server.max_threads, 33u);
   EXPECT_EQ(options->server.ingress_bytes, uint64_t{1} << 30);
   EXPECT_FALSE(options->server.reflection);
+  EXPECT_EQ(options->server.keepalive, std::chrono::seconds(7));
+  EXPECT_EQ(options->server.keepalive_timeout, std::chrono::seconds(8));
+  EXPECT_EQ(options->server.least_ping_interval, std::chrono::seconds(9));
+  EXPECT_EQ(options->server.tls.certificate, "/c");
+  EXPECT_EQ(options->server.tls.key, "/k");
+  EXPECT_EQ(options->server.tls.client_ca, "/a");
+  EXPECT_EQ(options->evict_idle, std::chrono::minutes(5));
+  EXPECT_TRUE(options->ready_before_preload);
+  EXPECT_TRUE(options->legacy_metrics);
   EXPECT_FALSE(options->http.has_value());
   EXPECT_EQ(options->engine.parameter_directory, "/p");
   EXPECT_TRUE(options->engine.allow_development);
@@ -84,7 +102,7 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
   EXPECT_EQ(options->engine.workers_per_device, 3u);
   EXPECT_EQ(options->pool_threads, 5u);
   EXPECT_EQ(options->engine.synthesis_threads, 4u);
-  EXPECT_EQ(options->memory_budget, uint64_t{7} << 30);
+  EXPECT_EQ(options->memory_budget, uint64_t{6} << 30);  // the rest is for arriving messages
   EXPECT_EQ(options->engine.max_unfinished_jobs, 11u);
   EXPECT_EQ(options->engine.max_results, 12u);
   EXPECT_EQ(options->engine.result_age, std::chrono::hours(2));
@@ -95,6 +113,18 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
   EXPECT_EQ(options->engine.max_stored_bytes, uint64_t{1} << 30);
   EXPECT_EQ(options->log.level, LogLevel::kDebug);
   EXPECT_TRUE(options->log.json);
+}
+
+TEST(OptionsTest, ArrivingMessagesAreAPartOfTheBudget) {
+  StatusOr<DaemonOptions> small = MakeOptions(With({{"memory.budget", "8GiB"}}));
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(small->server.ingress_bytes, uint64_t{2} << 30);
+  EXPECT_EQ(small->memory_budget, uint64_t{6} << 30);
+  StatusOr<DaemonOptions> large = MakeOptions(With({{"memory.budget", "256GiB"}}));
+  ASSERT_TRUE(large.ok());
+  EXPECT_EQ(large->server.ingress_bytes, uint64_t{4} << 30);
+  EXPECT_EQ(large->memory_budget, uint64_t{252} << 30);
+  EXPECT_FALSE(MakeOptions(With({{"memory.budget", "1GiB"}, {"grpc.ingress_memory", "2GiB"}})).ok());
 }
 
 TEST(OptionsTest, WhatOnlyTheDaemonCanSeeIsRefusedByName) {

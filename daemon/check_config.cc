@@ -1,0 +1,51 @@
+#include "daemon/check_config.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/filecoin/registry.h"
+#include "daemon/devices.h"
+
+namespace cuzk::daemon {
+namespace {
+
+void LookAtSockets(const DaemonOptions& options, ConfigCheck& check) {
+  for (const Address& address : options.server.listen) {
+    if (address.kind != Address::Kind::kUnixPath) continue;
+    Status free = CheckSocketPath(address.path);
+    if (!free.ok()) check.notes.emplace_back(StrCat(free.message()));
+  }
+}
+
+void LookAtParameters(const DaemonOptions& options, ConfigCheck& check) {
+  const std::filesystem::path& folder = options.engine.parameter_directory;
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    check.notes.push_back(StrCat("params.directory: there is no folder ", folder.string()));
+  } else if (access(folder.c_str(), R_OK | X_OK) != 0) {
+    check.notes.push_back(StrCat("params.directory: ", folder.string(), " is not readable for this user"));
+  }
+}
+
+void LookAtState(const DaemonOptions& options, ConfigCheck& check) {
+  const std::filesystem::path& folder = options.engine.state_directory;
+  if (!folder.empty() && access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
+    check.notes.push_back(
+        StrCat("jobs.state_directory: ", folder.string(), " is not there or not writable for this user"));
+  }
+}
+
+}  // namespace
+
+ConfigCheck CheckConfig(const DaemonOptions& options) {
+  ConfigCheck check;
+  if (options.server.tls.enabled()) check.status = ReadTlsMaterial(options.server.tls).status();
+  LookAtSockets(options, check);
+  LookAtParameters(options, check);
+  LookAtState(options, check);
+  for (std::string& note : DeviceNotes(options.devices_use)) check.notes.push_back(std::move(note));
+  return check;
+}
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,61 @@
+#pragma once
+// The inside of Daemon.
+
+#include <atomic>
+#include <stop_token>
+
+#include "core/base/metrics.h"
+#include "core/base/thread_pool.h"
+#include "daemon/daemon.h"
+#include "daemon/http_server.h"
+#include "daemon/idle_parameters.h"
+#include "daemon/live_settings.h"
+#include "daemon/operator_service.h"
+#include "daemon/proving_service.h"
+#include "daemon/readiness.h"
+#include "daemon/telemetry.h"
+
+namespace cuzk::daemon {
+
+// Destroyed from the bottom up: servers, services, engine, devices, pool.
+struct Daemon::Parts {
+  Parts(const Settings& s, const DaemonOptions& o)
+      : settings(s),
+        options(o),
+        log(o.log),
+        drain(o.drain),
+        evict_idle(o.evict_idle),
+        budget(o.memory_budget),
+        pool(o.pool_threads),
+        telemetry(log, metrics) {}
+
+  Status MakeEngine(const DaemonSeams& seams);
+  Status Listen();
+  /// An error leaves everything as it was.
+  Status Reload(const StatusOr<Settings>& read);
+
+  LiveSettings settings;
+  const DaemonOptions options;
+  Logger log;
+  Metrics metrics;
+  Readiness readiness;
+  std::atomic<std::chrono::milliseconds> drain, evict_idle;
+  std::stop_source stop, loading;
+  memory::Budget budget;
+  ThreadPool pool;
+  Telemetry telemetry;
+  DeviceChoice devices;
+  std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<IdleParameters> idle;
+  std::unique_ptr<ProvingService> proving;
+  std::unique_ptr<OperatorService> operator_service;
+  std::unique_ptr<TlsIdentity> identity;
+  std::unique_ptr<Server> server;
+  std::unique_ptr<HttpServer> http;
+};
+
+/// Says in metrics until when the certificate holds, and warns in the log if nobody will accept it.
+void ReportIdentity(const TlsIdentity& identity, Logger& log, Metrics& metrics);
+double SecondsSince1970(std::chrono::system_clock::time_point time);
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,35 @@
+#pragma once
+// What the main thread waits for: signals, and events of our own threads, in one queue.
+
+#include <signal.h>
+
+#include <deque>
+#include <mutex>
+#include <string>
+
+namespace cuzk::daemon {
+
+enum class Event { kStopSignal, kReloadSignal, kLoaded, kLoadFailed, kDevicesLost, kDrained };
+
+/// Made before any other thread, so that every thread inherits the blocked signals: SIGTERM, SIGINT and SIGHUP arrive
+/// here only; SIGUSR1, SIGUSR2 and SIGPIPE are ignored.
+class Inbox {
+ public:
+  Inbox();
+  ~Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  /// Any thread.
+  void Post(Event event);
+  /// Waits for the next one. The main thread alone.
+  Event Next();
+
+ private:
+  int signals_ = -1;  // signalfd
+  int posted_ = -1;   // eventfd: how many lie in events_
+  std::mutex mutex_;
+  std::deque<Event> events_;  // guarded by mutex_
+};
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,53 @@
+#include "daemon/run.h"
+
+#include <cstdio>
+#include <string>
+
+#include "core/algebra/cpu_arithmetic.h"
+#include "daemon/check_config.h"
+#include "daemon/command_line.h"
+#include "daemon/serve.h"
+
+namespace cuzk::daemon {
+namespace {
+
+int Fail(const Status& status, DaemonExit code) {
+  std::string text = EscapeControl(StrCat(status.message()));
+  std::fprintf(stderr, "cuzkd: %s\n", text.c_str());
+  return static_cast<int>(code);
+}
+
+int Run(const CommandLine& line, const DaemonSeams& seams) {
+  if (line.task == Task::kPrintDefaults) {
+    std::fputs(PrintDefaults().c_str(), stdout);
+    return 0;
+  }
+  SettingSources sources = line.sources;
+  sources.environment = ProcessEnvironment();
+  StatusOr<Settings> settings = Settings::Load(sources);
+  if (!settings.ok()) return Fail(settings.status(), DaemonExit::kConfig);
+  StatusOr<DaemonOptions> options = MakeOptions(*settings);
+  if (!options.ok()) return Fail(options.status(), DaemonExit::kConfig);
+  if (line.task == Task::kPrintConfig) {
+    std::fputs(PrintConfig(*settings).c_str(), stdout);
+    return 0;
+  }
+  if (line.task == Task::kCheckConfig) {
+    ConfigCheck check = CheckConfig(*options);
+    for (const std::string& note : check.notes) std::fprintf(stderr, "cuzkd: note: %s\n", EscapeControl(note).c_str());
+    return check.status.ok() ? 0 : Fail(check.status, DaemonExitOf(check.status));
+  }
+  if (Status processor = algebra::CheckProcessor(); !processor.ok()) return Fail(processor, DaemonExit::kUnavailable);
+  StatusOr<DaemonExit> ended = Serve(sources, *settings, *options, seams);
+  return ended.ok() ? static_cast<int>(*ended) : Fail(ended.status(), DaemonExitOf(ended.status()));
+}
+
+}  // namespace
+
+int RunDaemon(int argc, char** argv, const DaemonSeams& seams) {
+  auto parsed = ParseCommandLine(argc, argv);
+  if (const int* code = std::get_if<int>(&parsed)) return *code;
+  return Run(std::get<CommandLine>(parsed), seams);
+}
+
+}  // namespace cuzk::daemon

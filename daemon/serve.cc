@@ -1,0 +1,121 @@
+#include "daemon/serve.h"
+
+#include <thread>
+
+#include "daemon/heartbeat.h"
+#include "daemon/inbox.h"
+#include "daemon/supervisor.h"
+
+namespace cuzk::daemon {
+namespace {
+
+class Life {
+ public:
+  Life(const SettingSources& sources, Inbox& inbox, std::unique_ptr<Daemon> daemon)
+      : sources_(sources),
+        inbox_(inbox),
+        daemon_(std::move(daemon)),
+        heartbeat_(Heartbeat::Parts{.supervisor = &supervisor_,
+                                    .inbox = &inbox_,
+                                    .log = &daemon_->log(),
+                                    .snapshot = [this] { return Look(); },
+                                    .watchdog = Supervisor::WatchdogInterval()}) {}
+
+  StatusOr<DaemonExit> Run();
+
+ private:
+  engine::EngineStatus Look() {
+    engine::EngineStatus status = daemon_->Snapshot();
+    daemon_->EvictIdle(status);
+    return status;
+  }
+  void StopSignal();
+  void Drain();
+  void Reload();
+  void DevicesLost();
+
+  const SettingSources& sources_;
+  Inbox& inbox_;
+  Supervisor supervisor_;
+  const std::unique_ptr<Daemon> daemon_;
+  Heartbeat heartbeat_;
+  Status loaded_;  // written before kLoaded or kLoadFailed is posted
+  std::jthread preload_, drain_;
+};
+
+void Life::StopSignal() {
+  if (drain_.joinable()) {
+    daemon_->log().Warning("stopping at once");
+    daemon_->StopNow();
+    return;
+  }
+  Drain();
+}
+
+void Life::Drain() {
+  heartbeat_.Enter(Heartbeat::Stage::kDraining);
+  supervisor_.Stopping();
+  drain_ = std::jthread([this] {
+    daemon_->Drain();
+    inbox_.Post(Event::kDrained);
+  });
+}
+
+void Life::Reload() {
+  if (drain_.joinable()) return;
+  supervisor_.Reloading();
+  Status status = daemon_->Reload(Settings::Load(sources_));
+  supervisor_.Say(status.ok() ? std::string("settings were read again")
+                              : StrCat("settings were not read again: ", status.message()));
+  supervisor_.Ready();
+}
+
+void Life::DevicesLost() {
+  daemon_->log().Error("no device is left: ending, so that whoever supervises this can start it again");
+  daemon_->Refuse("no device is left");
+  // The engine has ended or kept every job by now: there is nothing to wait for but the callers.
+  if (!drain_.joinable()) Drain();
+}
+
+StatusOr<DaemonExit> Life::Run() {
+  preload_ = std::jthread([this] {
+    loaded_ = daemon_->Preload();
+    inbox_.Post(loaded_.ok() ? Event::kLoaded : Event::kLoadFailed);
+  });
+  bool lost = false;
+  while (true) {
+    switch (inbox_.Next()) {
+      case Event::kLoaded:
+        if (drain_.joinable()) break;
+        heartbeat_.Enter(Heartbeat::Stage::kServing);
+        supervisor_.Ready();
+        break;
+      case Event::kLoadFailed:
+        if (drain_.joinable() || lost) break;
+        return loaded_;
+      case Event::kReloadSignal:
+        Reload();
+        break;
+      case Event::kStopSignal:
+        StopSignal();
+        break;
+      case Event::kDevicesLost:
+        lost = true;
+        DevicesLost();
+        break;
+      case Event::kDrained:
+        return lost ? DaemonExit::kInternal : DaemonExit::kOk;
+    }
+  }
+}
+
+}  // namespace
+
+StatusOr<DaemonExit> Serve(const SettingSources& sources, const Settings& settings, const DaemonOptions& options,
+                           const DaemonSeams& seams) {
+  Inbox inbox;
+  CUZK_ASSIGN_OR_RETURN(std::unique_ptr<Daemon> daemon, Daemon::Start(settings, options, seams));
+  return Life(sources, inbox, std::move(daemon)).Run();
+}
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,33 @@
+#pragma once
+// What systemd is told, through sd_notify(3). Without a NOTIFY_SOCKET every call does nothing.
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cuzk::daemon {
+
+/// Thread-safe.
+class Supervisor {
+ public:
+  void Ready();
+  /// RELOADING=1 with the monotonic time that systemd compares; Ready() ends it.
+  void Reloading();
+  void Stopping();
+  /// The line in `systemctl status`; the same text again is not sent.
+  void Say(std::string_view status);
+  /// Start or stop may take so much longer from now.
+  void Extend(std::chrono::microseconds time);
+  void Ping();
+
+  /// How often Ping must come at least, if anybody waits for it: WATCHDOG_USEC, when it is meant for this process.
+  static std::optional<std::chrono::microseconds> WatchdogInterval();
+
+ private:
+  std::mutex mutex_;
+  std::string said_;  // guarded by mutex_
+};
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,130 @@
+#include "daemon/tls.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <memory>
+
+#include "core/base/file.h"
+
+namespace cuzk::daemon {
+namespace {
+
+template <auto Free>
+struct Freer {
+  template <class T>
+  void operator()(T* object) const {
+    Free(object);
+  }
+};
+using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
+using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
+
+// A setting and its file, for errors.
+struct Source {
+  const char* setting;
+  const std::string& path;
+  std::string Place() const { return StrCat("tls.", setting, ": ", path); }
+};
+
+Bio Reader(const std::string& text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
+
+// The first of one or more certificates; all must be readable.
+StatusOr<Certificate> ReadChain(const Source& source, const std::string& text) {
+  Bio bio = Reader(text);
+  Certificate first;
+  while (true) {
+    Certificate next(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+    if (!next) break;
+    if (!first) first = std::move(next);
+  }
+  const unsigned long error = ERR_peek_last_error();
+  ERR_clear_error();
+  if (!first) return absl::InvalidArgumentError(StrCat(source.Place(), ": holds no certificate in PEM"));
+  if (ERR_GET_REASON(error) != PEM_R_NO_START_LINE) {
+    return absl::InvalidArgumentError(StrCat(source.Place(), ": a certificate after the first one is broken"));
+  }
+  return first;
+}
+
+// OpenSSL would ask on the terminal.
+int NoPassPhrase(char*, int, int, void* asked) {
+  *static_cast<bool*>(asked) = true;
+  return -1;
+}
+
+StatusOr<Key> ReadKey(const Source& source, const std::string& text) {
+  bool asked = false;
+  Key key(PEM_read_bio_PrivateKey(Reader(text).get(), nullptr, &NoPassPhrase, &asked));
+  ERR_clear_error();
+  if (key) return key;
+  return absl::InvalidArgumentError(StrCat(source.Place(), asked
+                                                               ? ": is protected by a pass phrase; store it without one"
+                                                               : ": holds no private key in PEM"));
+}
+
+Status CheckKeyMode(const Source& source) {
+  struct stat info {};
+  if (stat(source.path.c_str(), &info) != 0) return absl::OkStatus();  // reading it says why
+  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(StrCat(source.Place(), ": is no file"));
+  const bool by_root = info.st_uid == 0;
+  if (!by_root && info.st_uid != geteuid()) {
+    return absl::PermissionDeniedError(StrCat(source.Place(), ": belongs to neither this user nor root"));
+  }
+  const mode_t closed = by_root ? 0037 : 0077;
+  if ((info.st_mode & closed) != 0) {
+    return absl::PermissionDeniedError(StrCat(source.Place(), ": others can read it; chmod ", by_root ? "0640" : "0600",
+                                              " is the most that is allowed"));
+  }
+  return absl::OkStatus();
+}
+
+StatusOr<std::string> Read(const Source& source) {
+  StatusOr<std::string> text = ReadFile(source.path);
+  if (!text.ok()) return Annotate(text.status(), StrCat("tls.", source.setting));
+  return text;
+}
+
+std::chrono::system_clock::time_point TimeOf(const ASN1_TIME* time) {
+  tm parts{};
+  return ASN1_TIME_to_tm(time, &parts) == 1 ? std::chrono::system_clock::from_time_t(timegm(&parts))
+                                            : std::chrono::system_clock::time_point();
+}
+
+}  // namespace
+
+Status CheckTlsFiles(const TlsFiles& files) {
+  if (!files.enabled()) return absl::OkStatus();
+  if (files.certificate.empty()) return absl::InvalidArgumentError("tls.certificate: must be given with tls.key");
+  if (files.key.empty()) return absl::InvalidArgumentError("tls.key: must be given with tls.certificate");
+  return absl::OkStatus();
+}
+
+StatusOr<TlsMaterial> ReadTlsMaterial(const TlsFiles& files) {
+  CUZK_RETURN_IF_ERROR(CheckTlsFiles(files));
+  const Source certificate{"certificate", files.certificate}, key{"key", files.key}, ca{"client_ca", files.client_ca};
+  TlsMaterial material;
+  CUZK_ASSIGN_OR_RETURN(material.certificate, Read(certificate));
+  CUZK_RETURN_IF_ERROR(CheckKeyMode(key));
+  CUZK_ASSIGN_OR_RETURN(material.key, Read(key));
+  CUZK_ASSIGN_OR_RETURN(Certificate own, ReadChain(certificate, material.certificate));
+  CUZK_ASSIGN_OR_RETURN(Key secret, ReadKey(key, material.key));
+  if (X509_check_private_key(own.get(), secret.get()) != 1) {
+    ERR_clear_error();
+    return absl::InvalidArgumentError(StrCat(key.Place(), ": is not the key of ", files.certificate));
+  }
+  material.not_before = TimeOf(X509_get0_notBefore(own.get()));
+  material.not_after = TimeOf(X509_get0_notAfter(own.get()));
+  if (files.mutual()) {
+    CUZK_ASSIGN_OR_RETURN(material.client_ca, Read(ca));
+    CUZK_RETURN_IF_ERROR(ReadChain(ca, material.client_ca).status());
+  }
+  return material;
+}
+
+}  // namespace cuzk::daemon

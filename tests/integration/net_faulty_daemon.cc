@@ -1,0 +1,101 @@
+// cuzkd with a device that misbehaves on demand; for tests alone, never installed. Commands arrive as datagrams at the
+// unix socket that the variable FAULTY_CUZKD names, each is answered "ok" when it is in force:
+//   hold                      partitions wait inside the device
+//   hold-loads                parameters wait before they are loaded
+//   release                   ends both
+//   delay MILLISECONDS        every partition takes so much longer
+//   fail N                    the next N partitions end with an error of the device
+//   lose                      the device is lost
+//   corrupt N                 one byte of the next N proofs is changed between assembly and verification
+//   waiting                   answered with the number of partitions that wait inside
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/base/check.h"
+#include "daemon/run.h"
+#include "tests/doubles/faulty_device.h"
+
+namespace {
+
+using cuzk::testing_support::FaultKind;
+using cuzk::testing_support::FaultPoint;
+using cuzk::testing_support::FaultyDevice;
+
+// A faulty device together with the one that it stands before.
+class OwningFaultyDevice : public FaultyDevice {
+ public:
+  explicit OwningFaultyDevice(std::unique_ptr<cuzk::prover::Device> inner)
+      : FaultyDevice(*inner), owned_(std::move(inner)) {}
+
+ private:
+  std::unique_ptr<cuzk::prover::Device> owned_;
+};
+
+std::string Obey(FaultyDevice& device, std::atomic<int>& corruptions, const std::string& text) {
+  std::istringstream in(text);
+  std::string command;
+  unsigned number = 0;
+  in >> command >> number;
+  if (command == "hold") device.Hold();
+  if (command == "release") device.Release();
+  if (command == "hold-loads") device.HoldLoads();
+  if (command == "delay") device.set_delay(std::chrono::milliseconds(number));
+  if (command == "fail")
+    device.Add({FaultPoint::kStart, FaultKind::kInternal, device.calls(FaultPoint::kStart), number});
+  if (command == "lose") device.Lose();
+  if (command == "corrupt") corruptions = static_cast<int>(number);
+  if (command == "waiting") return std::to_string(device.waiting());
+  return "ok";
+}
+
+void Listen(const std::string& path, FaultyDevice& device, std::atomic<int>& corruptions) {
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  CUZK_CHECK(path.size() < sizeof name.sun_path);
+  std::memcpy(name.sun_path, path.c_str(), path.size() + 1);
+  unlink(path.c_str());  // of a daemon before this one
+  CUZK_CHECK(bind(fd, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0);
+  while (true) {
+    std::array<char, 256> text{};
+    sockaddr_un from{};
+    socklen_t length = sizeof from;
+    const ssize_t got = recvfrom(fd, text.data(), text.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
+    if (got < 0) continue;
+    const std::string answer = Obey(device, corruptions, std::string(text.data(), static_cast<size_t>(got)));
+    sendto(fd, answer.data(), answer.size(), 0, reinterpret_cast<sockaddr*>(&from), length);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  static std::atomic<int> corruptions = 0;  // the listening thread ends with the process
+  cuzk::daemon::DaemonSeams seams;
+  seams.devices = [](cuzk::daemon::DeviceChoice& choice) {
+    auto faulty = std::make_unique<OwningFaultyDevice>(std::move(choice.devices.at(0)));
+    FaultyDevice& device = *faulty;
+    choice.devices.at(0) = std::move(faulty);
+    if (const char* path = std::getenv("FAULTY_CUZKD")) {
+      std::thread([path = std::string(path), &device] { Listen(path, device, corruptions); }).detach();
+    }
+    if (std::getenv("FAULTY_CUZKD_HOLD_LOADS") != nullptr) device.HoldLoads();
+  };
+  seams.engine.after_assembly = [](const std::string&, uint32_t, std::span<uint8_t> proof) {
+    if (corruptions > 0 && corruptions-- > 0) proof[proof.size() / 2] ^= 1;
+  };
+  return cuzk::daemon::RunDaemon(argc, argv, seams);
+}
