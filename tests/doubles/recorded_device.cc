@@ -23,6 +23,17 @@ Bytes32 DigestOf(const r1cs::Witness& witness) {
 
 }  // namespace
 
+std::optional<MsmResults> ProofRecords::Find(const Bytes32& public_inputs) const {
+  std::lock_guard lock(mutex_);
+  auto found = results_.find(public_inputs);
+  return found == results_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void ProofRecords::Add(const Bytes32& public_inputs, const MsmResults& results) {
+  std::lock_guard lock(mutex_);
+  results_.insert_or_assign(public_inputs, results);
+}
+
 /// Records what the inner device found.
 class RecordedDevice::Proved final : public Pending {
  public:
@@ -32,8 +43,7 @@ class RecordedDevice::Proved final : public Pending {
     StatusOr<MsmResults> results = inner_->Finish();
     if (!results.ok()) return results;
     device_.proved_++;
-    std::lock_guard lock(device_.mutex_);
-    device_.recorded_.insert_or_assign(digest_, *results);
+    device_.records_->Add(digest_, *results);
     return results;
   }
   const prover::Timeline& timeline() const override { return inner_->timeline(); }
@@ -74,17 +84,12 @@ StatusOr<std::unique_ptr<Pending>> RecordedDevice::Answered(const MsmResults& re
 StatusOr<std::unique_ptr<Pending>> RecordedDevice::Start(std::shared_ptr<const prover::ResidentParameters> parameters,
                                                          r1cs::Witness witness, const prover::StartOptions& options) {
   const Bytes32 digest = DigestOf(witness);
-  const uint64_t every = prove_every_, number = ++starts_;
-  if (every == 0 || number % every != 0) {
-    std::optional<MsmResults> results;
-    {
-      std::lock_guard lock(mutex_);
-      if (auto found = recorded_.find(digest); found != recorded_.end()) results = found->second;
-    }
-    if (results) {
-      witness.ReleaseLease();
-      return Answered(*results, options);
-    }
+  const uint64_t every = prove_every_;
+  const bool small = every != 0 && witness.shape().counts.log2_domain() <= log2_domain_;
+  const bool in_full = small && ++small_starts_ % every == 0;
+  if (auto results = records_->Find(digest); results && !in_full) {
+    witness.ReleaseLease();
+    return Answered(*results, options);
   }
   CUZK_ASSIGN_OR_RETURN(std::unique_ptr<Pending> inner,
                         inner_.Start(std::move(parameters), std::move(witness), options));

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 
 #include "core/base/bytes.h"
 #include "core/prover/device.h"
@@ -13,15 +15,32 @@
 
 namespace cuzk::testing_support {
 
+/// What was proved so far; several devices may share one. Thread-safe.
+class ProofRecords {
+ public:
+  std::optional<groth16::MsmResults> Find(const Bytes32& public_inputs) const;
+  void Add(const Bytes32& public_inputs, const groth16::MsmResults& results);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Bytes32, groth16::MsmResults> results_;  // by the digest of the public inputs; guarded by mutex_
+};
+
 /// Thread-safe. What a partition is shows in its public inputs: partitions with equal ones are taken for equal.
 class RecordedDevice : public prover::Device {
  public:
-  explicit RecordedDevice(prover::Device& inner) : inner_(inner) {}
+  explicit RecordedDevice(prover::Device& inner,
+                          std::shared_ptr<ProofRecords> records = std::make_shared<ProofRecords>())
+      : inner_(inner), records_(std::move(records)) {}
 
   /// How long an answer takes in the compute region, where one partition is at a time.
   void set_compute(std::chrono::milliseconds compute) { compute_ = compute; }
-  /// Every n-th partition is proved in full although it was recorded; 0: none.
-  void set_prove_every(uint64_t n) { prove_every_ = n; }
+  /// Every n-th partition of a circuit of at most 2^log2_domain rows is proved in full although it was recorded; 0:
+  /// none.
+  void set_prove_every(uint64_t n, unsigned log2_domain) {
+    prove_every_ = n;
+    log2_domain_ = log2_domain;
+  }
   /// Partitions that were proved in full, and that were answered from the record.
   uint64_t proved() const { return proved_; }
   uint64_t answered() const { return answered_; }
@@ -50,10 +69,10 @@ class RecordedDevice : public prover::Device {
 
   prover::Device& inner_;
   std::atomic<std::chrono::milliseconds> compute_{};
-  std::atomic<uint64_t> prove_every_ = 0, starts_ = 0, proved_ = 0, answered_ = 0;
+  const std::shared_ptr<ProofRecords> records_;
+  std::atomic<uint64_t> prove_every_ = 0, small_starts_ = 0, proved_ = 0, answered_ = 0;
+  std::atomic<unsigned> log2_domain_ = 0;
   prover::ComputeRegion region_;
-  std::mutex mutex_;
-  std::map<Bytes32, groth16::MsmResults> recorded_;  // by the digest of the public inputs; guarded by mutex_
 };
 
 }  // namespace cuzk::testing_support

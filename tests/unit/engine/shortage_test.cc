@@ -64,6 +64,7 @@ TEST(Shortage, OneRequestAboveThePartIsLetInAlone) {
   EXPECT_TRUE(absl::IsResourceExhausted(engine->Submit({.vanilla = SmallRequest("1")}).status()));
   engine.device().Release();
   EXPECT_EQ(engine.Await(first).state, JobState::kCompleted);
+  engine.WaitFor([&](const EngineStatus&) { return Used(engine, MemoryClass::kRequests) == 0; });
   EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
 }
 
