@@ -9,79 +9,112 @@ using r1cs::Position;
 using r1cs::ShapeRecorder;
 using r1cs::Stretch;
 
-template <class Spec>
-std::shared_ptr<const r1cs::Shape> ShapeOf(const Spec& spec, ThreadPool& pool) {
-  using Circuit = typename Kind<Spec>::template Circuit<ShapeRecorder>;
-  const Circuit circuit(spec, nullptr);
-  ShapeRecorder recorder;
-  const auto head = circuit.MakeHead(recorder);
-  const Position head_end = recorder.position();
-  r1cs::ShapeBuilder builder;
-  builder.Append(std::move(recorder).Take());
+/// A row by its number, or the row that was made next after an aux variable.
+struct Sought {
+  bool aux;
+  uint64_t number;
+  uint64_t CountIn(const Position& position) const { return aux ? position.aux : position.rows; }
+};
 
-  auto record = [&](const Position& begin, uint64_t index) {
-    ShapeRecorder block(head_end, begin);
-    circuit.MakeBlock(block, head, index);
-    return std::move(block).Take();
-  };
-  const Stretch first = record(head_end, 0);
-  const uint64_t count = circuit.BlockCount();
-  if constexpr (Circuit::kBlocksAreShifts) {
-    builder.Append(first, count);
-  } else {
-    std::vector<Stretch> blocks(count);
-    blocks[0] = first;
-    pool.ParallelFor(count - 1, 1, [&](size_t begin, size_t end) {
-      for (size_t i = begin + 1; i <= end; ++i) {
-        const Position at{static_cast<uint32_t>(head_end.inputs + i * (first.end.inputs - head_end.inputs)),
-                          static_cast<uint32_t>(head_end.aux + i * (first.end.aux - head_end.aux)),
-                          head_end.rows + i * (first.end.rows - head_end.rows)};
-        blocks[i] = record(at, i);
-      }
-    });
-    for (const Stretch& block : blocks) builder.Append(block);
-  }
-  return std::make_shared<const r1cs::Shape>(std::move(builder).Finish());
-}
-
-/// Keeps the name of one row.
+/// Keeps the name of the sought row.
 class NameSink : public r1cs::RowSink {
  public:
-  NameSink(const ShapeRecorder& recorder, uint64_t row) : recorder_(recorder), row_(row) {}
+  NameSink(const ShapeRecorder& recorder, const Sought& sought) : recorder_(recorder), sought_(sought) {}
   void OnRow(const r1cs::Row& row) override {
-    if (row.index == row_) name_ = recorder_.names().Text();
+    if (!name_.empty()) return;
+    const bool found = sought_.aux ? recorder_.position().aux > sought_.number : row.index == sought_.number;
+    if (found) name_ = recorder_.names().Text();
   }
   const std::string& name() const { return name_; }
 
  private:
   const ShapeRecorder& recorder_;
-  const uint64_t row_;
+  const Sought sought_;
   std::string name_;
 };
 
+/// A circuit's head and its first block, recorded. The other blocks are the first but for a shift of their own
+/// variables and for the bits of the head that belong to them.
 template <class Spec>
-StatusOr<std::string> NameIn(const Spec& spec, uint64_t row) {
+class Recording {
+ public:
   using Circuit = typename Kind<Spec>::template Circuit<ShapeRecorder>;
-  const Circuit circuit(spec, nullptr);
-  ShapeRecorder recorder;
-  NameSink sink(recorder, row);
-  recorder.set_sink(&sink);
-  const auto head = circuit.MakeHead(recorder);
-  for (uint64_t i = 0; i < circuit.BlockCount() && recorder.position().rows <= row; ++i) {
-    auto scope = recorder.Scope(Circuit::kBlockName, static_cast<int64_t>(i));
-    circuit.MakeBlock(recorder, head, i);
+
+  explicit Recording(const Spec& spec) : circuit_(spec, nullptr) {
+    ShapeRecorder recorder;
+    head_ = circuit_.MakeHead(recorder);
+    head_stretch_ = std::move(recorder).Take();
+    ShapeRecorder block(head_stretch_.end, head_stretch_.end);
+    circuit_.MakeBlock(block, head_, 0);
+    block_ = std::move(block).Take();
   }
-  if (recorder.position().rows <= row) {
-    return absl::NotFoundError(StrCat("the circuit has ", recorder.position().rows, " rows"));
+
+  r1cs::Shape MakeShape() && {
+    const auto own = circuit_.HeadBits(head_, 0);
+    for (uint64_t i = 1; i < circuit_.BlockCount() && !own.empty(); ++i) {
+      const auto others = circuit_.HeadBits(head_, i);
+      for (size_t k = 0; k < own.size(); ++k) CopyDensity(own[k].bit().id.index(), others[k].bit().id.index());
+    }
+    r1cs::ShapeBuilder builder;
+    builder.Append(head_stretch_);
+    builder.Append(block_, circuit_.BlockCount());
+    return std::move(builder).Finish();
   }
-  return sink.name();
+
+  /// Makes the head or the one block that the row is in once more. NOT_FOUND past the end.
+  StatusOr<std::string> NameOf(const Sought& sought) const {
+    const Position& head = head_stretch_.end;
+    const uint64_t before = sought.CountIn(head);
+    if (sought.number < before) {
+      ShapeRecorder recorder;
+      NameSink sink(recorder, sought);
+      recorder.set_sink(&sink);
+      circuit_.MakeHead(recorder);
+      return sink.name();
+    }
+    const uint64_t index = (sought.number - before) / (sought.CountIn(block_.end) - before);
+    if (index >= circuit_.BlockCount()) {
+      return absl::NotFoundError(
+          StrCat(sought.aux ? "aux " : "row ", sought.number, " is past the end of the circuit"));
+    }
+    ShapeRecorder recorder(head, BlockAt(index));
+    NameSink sink(recorder, sought);
+    recorder.set_sink(&sink);
+    auto scope = recorder.Scope(Circuit::kBlockName, static_cast<int64_t>(index));
+    circuit_.MakeBlock(recorder, head_, index);
+    return sink.name();
+  }
+
+ private:
+  Position BlockAt(uint64_t index) const {
+    const Position &begin = block_.begin, &end = block_.end;
+    return {static_cast<uint32_t>(begin.inputs + index * (end.inputs - begin.inputs)),
+            static_cast<uint32_t>(begin.aux + index * (end.aux - begin.aux)),
+            begin.rows + index * (end.rows - begin.rows)};
+  }
+  /// One bit of the head occurs where another does.
+  void CopyDensity(uint32_t from, uint32_t to) {
+    for (r1cs::BitList* list : {&block_.head_a_aux, &block_.head_b_aux}) {
+      if (list->words()[from / 64] >> (from % 64) & 1) list->Set(to);
+    }
+  }
+
+  const Circuit circuit_;
+  typename Circuit::Head head_;
+  Stretch head_stretch_, block_;
+};
+
+StatusOr<std::string> NameOf(const CircuitSpec& spec, const Sought& sought) {
+  CUZK_RETURN_IF_ERROR(CheckSpec(spec));
+  return std::visit([&](const auto& one) { return Recording(one).NameOf(sought); }, spec);
 }
 
 }  // namespace
 
-StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const CircuitSpec& spec, ThreadPool& pool) {
+StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const CircuitSpec& spec, ThreadPool&) {
   CUZK_RETURN_IF_ERROR(CheckSpec(spec));
-  return std::visit([&](const auto& one) { return ShapeOf(one, pool); }, spec);
+  return std::visit([](const auto& one) { return std::make_shared<const r1cs::Shape>(Recording(one).MakeShape()); },
+                    spec);
 }
 
 Status RecordCircuit(const CircuitSpec& spec, ShapeRecorder& recorder) {
@@ -101,10 +134,8 @@ Status StreamRows(const CircuitSpec& spec, r1cs::RowSink& sink) {
   return RecordCircuit(spec, recorder);
 }
 
-StatusOr<std::string> NameOfRow(const CircuitSpec& spec, uint64_t row) {
-  CUZK_RETURN_IF_ERROR(CheckSpec(spec));
-  return std::visit([&](const auto& one) { return NameIn(one, row); }, spec);
-}
+StatusOr<std::string> NameOfRow(const CircuitSpec& spec, uint64_t row) { return NameOf(spec, {false, row}); }
+StatusOr<std::string> NameOfAux(const CircuitSpec& spec, uint64_t aux) { return NameOf(spec, {true, aux}); }
 
 Status CheckSatisfied(const CircuitSpec& spec, const PartitionInputs& inputs) {
   CUZK_RETURN_IF_ERROR(CheckSpec(spec));

@@ -28,8 +28,7 @@ using PartitionInputs = std::variant<PorepInputs, PostInputs, UpdateInputs>;
 /// INVALID_ARGUMENT if the parameters make no circuit (arity not 2, 4 or 8, layers not 2 or 11, no challenges, …).
 Status CheckSpec(const CircuitSpec& spec);
 
-/// Counts, densities, classes and blocks. A 32 GiB shape takes seconds and about 150 MB; its blocks are recorded by all
-/// threads of the pool.
+/// Counts, densities, classes and blocks. A 32 GiB shape takes seconds and about 150 MB; of its blocks one is recorded.
 StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const CircuitSpec& spec, ThreadPool& pool);
 
 /// Records the whole circuit on one recorder, from its beginning, in the calling thread.
@@ -41,12 +40,12 @@ Status StreamRows(const CircuitSpec& spec, r1cs::RowSink& sink);
 /// One chunk of rows of the digest of circuit-counts §4.
 struct ChunkDigest {
   uint64_t first_row = 0;
-  Bytes32 blake2s{};        ///< over the chunk's row bytes
+  Bytes32 blake2s{};       ///< over the chunk's row bytes
   std::string first_name;  ///< namespace path of the chunk's first row
 };
 struct CircuitDigest {
   r1cs::ShapeCounts counts;
-  Bytes32 blake2s{};        ///< of the whole circuit; unset if it was cut short
+  Bytes32 blake2s{};  ///< of the whole circuit; unset if it was cut short
   uint64_t chunk_rows = 0;
   std::vector<ChunkDigest> chunks;
 };
@@ -58,19 +57,22 @@ struct DigestOptions {
   uint64_t max_chunks = 0;
   Progress progress;  ///< in rows
 };
-/// Streams the circuit and hashes it, in bounded memory (below 256 MiB for every size). The whole digest is one sequential
-/// hash; rows and chunk digests are made by the pool's other threads.
+/// Streams the circuit and hashes it, in bounded memory (below 256 MiB for every size). The whole digest is one
+/// sequential hash; rows and chunk digests are made by the pool's other threads.
 StatusOr<CircuitDigest> DigestCircuit(const CircuitSpec& spec, const DigestOptions& options, ThreadPool& pool);
 
 /// The namespace path of a row, such as "challenge 0/comm_d path/level 0/…". NOT_FOUND past the end.
 StatusOr<std::string> NameOfRow(const CircuitSpec& spec, uint64_t row);
+/// The same of the row that is made next after an aux variable.
+StatusOr<std::string> NameOfAux(const CircuitSpec& spec, uint64_t aux);
 
-/// Computes the assignment and evaluates a, b and c in place, in `lease`, which holds LeaseLayout::For(*shape, layout).bytes.
-/// Blocks are written by all threads of the pool; one is enough. `arithmetic` decides how fast, never what.
+/// Computes the assignment and evaluates a, b and c in place, in `lease`, which holds LeaseLayout::For(*shape,
+/// layout).bytes. Blocks are written by all threads of the pool; one is enough. `arithmetic` decides how fast, never
+/// what.
 ///
-/// INVALID_ARGUMENT if the inputs do not have the spec's counts and lengths, or if a relation that the circuit closes does
-/// not hold: the text names challenge and relation ("challenge 7: comm_r_last path: does not lead to its root"; of several,
-/// the first in the circuit's order). The public inputs end up in Witness::inputs().
+/// INVALID_ARGUMENT if the inputs do not have the spec's counts and lengths, or if a relation that the circuit closes
+/// does not hold: the text names challenge and relation ("challenge 7: comm_r_last path: does not lead to its root"; of
+/// several, the first in the circuit's order). The public inputs end up in Witness::inputs().
 StatusOr<r1cs::Witness> WriteWitness(const CircuitSpec& spec, std::shared_ptr<const r1cs::Shape> shape,
                                      r1cs::Layout layout, const PartitionInputs& inputs, memory::Lease lease,
                                      ThreadPool& pool, algebra::Arithmetic arithmetic = algebra::BestArithmetic());

@@ -7,8 +7,8 @@
 namespace cuzk::circuit {
 namespace {
 
-/// The buffer between the recorder and the hashes.
-constexpr size_t kBufferBytes = size_t{32} << 20;
+/// What the recorder makes before it is hashed.
+constexpr size_t kBufferBytes = size_t{8} << 20;
 /// 'I' or 'A', index, coefficient.
 constexpr size_t kTermBytes = 1 + 8 + 32;
 
@@ -28,14 +28,13 @@ void CoefficientBytes::Write(const Fr& coefficient, uint8_t* out) {
 }
 
 DigestSink::DigestSink(const r1cs::ShapeCounts& counts, uint64_t chunk_rows, const DigestOptions& options,
-                       std::function<std::string()> name, ThreadPool& pool)
+                       std::function<std::string()> name)
     : max_rows_(options.max_chunks * chunk_rows),
       progress_(options.progress),
       name_(std::move(name)),
-      pool_(pool),
       whole_(HashKind::kBlake2s256),
-      chunk_(HashKind::kBlake2s256),
-      pending_(kBufferBytes) {
+      chunk_(HashKind::kBlake2s256) {
+  for (Buffer& buffer : buffers_) buffer.bytes.resize(kBufferBytes);
   digest_.counts = counts;
   digest_.chunk_rows = chunk_rows;
   std::array<uint8_t, 24> header;
@@ -50,12 +49,11 @@ void DigestSink::OnRow(const r1cs::Row& row) {
   if (full()) return;
   size_t bytes = 0;
   for (const auto& side : row.sides) bytes += 8 + side.size() * kTermBytes;
-  if (filled_ + bytes > pending_.size()) {
-    Drain();
-    if (bytes > pending_.size()) pending_.resize(bytes);
-  }
+  if (current().filled + bytes > current().bytes.size()) Seal();
+  Buffer& buffer = current();
+  if (bytes > buffer.bytes.size()) buffer.bytes.resize(bytes);
   if (rows_ % digest_.chunk_rows == 0) digest_.chunks.push_back({row.index, {}, name_()});
-  uint8_t* out = pending_.data() + filled_;
+  uint8_t* out = buffer.bytes.data() + buffer.filled;
   for (const auto& side : row.sides) {
     Append64(out, side.size());
     for (const r1cs::Term& term : side) {
@@ -65,41 +63,80 @@ void DigestSink::OnRow(const r1cs::Row& row) {
       out += 32;
     }
   }
-  filled_ += bytes;
+  buffer.filled += bytes;
   ++rows_;
-  if (rows_ % digest_.chunk_rows == 0) chunk_ends_.push_back(filled_);
+  if (rows_ % digest_.chunk_rows == 0) buffer.chunk_ends.push_back(buffer.filled);
 }
 
-void DigestSink::Drain() {
-  const ByteSpan bytes(pending_.data(), filled_);
-  pool_.ParallelFor(2, 1, [&](size_t first, size_t last) {
-    for (size_t task = first; task < last; ++task) {
-      if (task == 0) {
-        if (max_rows_ == 0) whole_.Update(bytes);
-        continue;
-      }
-      size_t begin = 0;
-      for (size_t end : chunk_ends_) {
-        chunk_.Update(bytes.subspan(begin, end - begin));
-        EndChunk();
-        begin = end;
-      }
-      chunk_.Update(bytes.subspan(begin));
-    }
-  });
-  filled_ = 0;
-  chunk_ends_.clear();
+void DigestSink::Seal() {
+  std::unique_lock lock(mutex_);
+  ++produced_;
+  changed_.notify_all();
+  // The buffer that comes next was last used kBuffers ago.
+  while (produced_ >= kBuffers && !Hashed(produced_ - kBuffers + 1)) {
+    const Lane lane = Take();
+    lane == kLanes ? changed_.wait(lock) : Work(lane, lock);
+  }
+  current().filled = 0;
+  current().chunk_ends.clear();
+  lock.unlock();
   if (progress_) progress_(rows_, max_rows_ == 0 ? digest_.counts.rows : std::min(max_rows_, digest_.counts.rows));
 }
 
-void DigestSink::EndChunk() {
-  finished_.push_back(chunk_.Finish32());
-  chunk_ = Hasher(HashKind::kBlake2s256);
+DigestSink::Lane DigestSink::Take() {
+  for (const Lane lane : {kWhole, kChunks}) {
+    if (!busy_[lane] && done_[lane] < produced_) return lane;
+  }
+  return kLanes;
+}
+
+void DigestSink::Work(Lane lane, std::unique_lock<std::mutex>& lock) {
+  busy_[lane] = true;
+  const Buffer& buffer = buffers_[done_[lane] % kBuffers];
+  lock.unlock();
+  Hash(lane, buffer);
+  lock.lock();
+  busy_[lane] = false;
+  ++done_[lane];
+  changed_.notify_all();
+}
+
+void DigestSink::Hash(Lane lane, const Buffer& buffer) {
+  const ByteSpan bytes(buffer.bytes.data(), buffer.filled);
+  if (lane == kWhole) {
+    if (max_rows_ == 0) whole_.Update(bytes);
+    return;
+  }
+  size_t begin = 0;
+  for (size_t end : buffer.chunk_ends) {
+    chunk_.Update(bytes.subspan(begin, end - begin));
+    finished_.push_back(chunk_.Finish32());
+    chunk_ = Hasher(HashKind::kBlake2s256);
+    begin = end;
+  }
+  chunk_.Update(bytes.subspan(begin));
+}
+
+void DigestSink::Help() {
+  std::unique_lock lock(mutex_);
+  while (!(ended_ && Hashed(produced_))) {
+    const Lane lane = Take();
+    lane == kLanes ? changed_.wait(lock) : Work(lane, lock);
+  }
+}
+
+void DigestSink::End() {
+  if (rows_ % digest_.chunk_rows != 0) current().chunk_ends.push_back(current().filled);
+  Seal();
+  {
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+  Help();
 }
 
 CircuitDigest DigestSink::Finish() {
-  if (rows_ % digest_.chunk_rows != 0) chunk_ends_.push_back(filled_);
-  Drain();
   if (max_rows_ == 0) digest_.blake2s = whole_.Finish32();
   CUZK_CHECK(finished_.size() == digest_.chunks.size());
   for (size_t i = 0; i < finished_.size(); ++i) digest_.chunks[i].blake2s = finished_[i];
@@ -111,17 +148,25 @@ uint64_t ChunkRowsFor(uint64_t rows) { return std::bit_ceil(std::max<uint64_t>(r
 namespace {
 
 template <class Spec>
-CircuitDigest Digest(const Spec& spec, const r1cs::ShapeCounts& counts, const DigestOptions& options, ThreadPool& pool) {
+CircuitDigest Digest(const Spec& spec, const r1cs::ShapeCounts& counts, const DigestOptions& options,
+                     ThreadPool& pool) {
   using Circuit = typename Kind<Spec>::template Circuit<r1cs::ShapeRecorder>;
   const Circuit circuit(spec, nullptr);
   r1cs::ShapeRecorder recorder;
-  DigestSink sink(counts, ChunkRowsFor(counts.rows), options, [&recorder] { return recorder.names().Text(); }, pool);
+  DigestSink sink(counts, ChunkRowsFor(counts.rows), options, [&recorder] { return recorder.names().Text(); });
   recorder.set_sink(&sink);
-  const auto head = circuit.MakeHead(recorder);
-  for (uint64_t i = 0; i < circuit.BlockCount() && !sink.full(); ++i) {
-    auto scope = recorder.Scope(Circuit::kBlockName, static_cast<int64_t>(i));
-    circuit.MakeBlock(recorder, head, i);
-  }
+  auto record = [&] {
+    const auto head = circuit.MakeHead(recorder);
+    for (uint64_t i = 0; i < circuit.BlockCount() && !sink.full(); ++i) {
+      auto scope = recorder.Scope(Circuit::kBlockName, static_cast<int64_t>(i));
+      circuit.MakeBlock(recorder, head, i);
+    }
+    sink.End();
+  };
+  // The first piece is taken first, so that whoever helps has somebody to help.
+  pool.ParallelFor(3, 1, [&](size_t first, size_t last) {
+    for (size_t task = first; task < last; ++task) task == 0 ? record() : sink.Help();
+  });
   return sink.Finish();
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 // Row bytes of the reference digest (circuit-counts §4), and a digest that is fed by a recorder.
 
+#include <array>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -25,37 +28,63 @@ class CoefficientBytes {
   std::vector<Slot> slots_;
 };
 
-/// Hashes rows as they come: the whole stream, and each chunk of `chunk_rows` for itself.
+/// Hashes rows as they come: the whole stream, and each chunk of `chunk_rows` for itself. Both hashes run behind the
+/// recorder, in whatever threads come to Help(); where none does, the recorder's thread works them off itself. At most
+/// three threads find work; the longest of their tasks is the whole hash, which is sequential.
 class DigestSink : public r1cs::RowSink {
  public:
   /// `name` gives the namespace path of the row being made. `counts` go before the rows. Rows at and after
   /// `max_chunks` chunks (0: no limit) are dropped, and then there is no whole digest.
   DigestSink(const r1cs::ShapeCounts& counts, uint64_t chunk_rows, const DigestOptions& options,
-             std::function<std::string()> name, ThreadPool& pool);
+             std::function<std::string()> name);
 
   void OnRow(const r1cs::Row& row) override;
   /// Whether nothing more is wanted.
   bool full() const { return max_rows_ != 0 && rows_ >= max_rows_; }
-  /// Spends the sink.
+  /// Hashes what the recorder has made, until End was called and everything is hashed. From any thread but the
+  /// recorder's.
+  void Help();
+  /// After the last row, from the recorder's thread: works off what is left.
+  void End();
+  /// When End and every Help have returned. Spends the sink.
   CircuitDigest Finish();
 
  private:
-  void Drain();
-  void EndChunk();
+  /// Row bytes that wait to be hashed, and where in them chunks end.
+  struct Buffer {
+    std::vector<uint8_t> bytes;
+    size_t filled = 0;
+    std::vector<size_t> chunk_ends;
+  };
+  enum Lane : size_t { kWhole, kChunks, kLanes };
+  static constexpr size_t kBuffers = 4;
+
+  Buffer& current() { return buffers_[produced_ % kBuffers]; }
+  /// Gives the recorder's buffer to the lanes and waits for a free one.
+  void Seal();
+  /// A lane that has something to hash and that nobody works on, or kLanes. Needs the mutex.
+  Lane Take();
+  void Work(Lane lane, std::unique_lock<std::mutex>& lock);
+  void Hash(Lane lane, const Buffer& buffer);
+  bool Hashed(uint64_t buffers) const { return done_[kWhole] >= buffers && done_[kChunks] >= buffers; }
 
   CircuitDigest digest_;
   const uint64_t max_rows_;
   const Progress progress_;
   const std::function<std::string()> name_;
-  ThreadPool& pool_;
   CoefficientBytes coefficients_;
-  Hasher whole_;
-  Hasher chunk_;
   uint64_t rows_ = 0;
-  std::vector<uint8_t> pending_;
-  size_t filled_ = 0;
-  /// Where in pending_ a chunk ends, in order.
-  std::vector<size_t> chunk_ends_;
+  std::array<Buffer, kBuffers> buffers_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t produced_ = 0;                // buffers given to the lanes; written by the recorder under mutex_
+  std::array<uint64_t, kLanes> done_{};  // buffers that a lane has hashed; guarded by mutex_
+  std::array<bool, kLanes> busy_{};      // guarded by mutex_
+  bool ended_ = false;                   // guarded by mutex_
+
+  // Each belongs to whoever works on its lane.
+  Hasher whole_, chunk_;
   std::vector<Bytes32> finished_;
 };
 

@@ -14,7 +14,8 @@ Status CheckCount(std::string_view what, uint64_t is, uint64_t want) {
 
 Status CheckPath(std::string_view name, const PathInputs& path, uint64_t leaves, uint64_t siblings) {
   CUZK_RETURN_IF_ERROR(CheckCount(StrCat(name, ": siblings"), path.siblings.size(), siblings));
-  if (path.leaf_index >= leaves) return Invalid(StrCat(name, ": leaf index ", path.leaf_index, " is not below ", leaves));
+  if (path.leaf_index >= leaves)
+    return Invalid(StrCat(name, ": leaf index ", path.leaf_index, " is not below ", leaves));
   return absl::OkStatus();
 }
 
@@ -27,6 +28,9 @@ Status CheckChallenge(const PorepSpec& spec, const PorepChallenge& challenge) {
     CUZK_RETURN_IF_ERROR(CheckCount(StrCat("parent ", i, ": labels"), parent.labels.size(), spec.layers));
     CUZK_RETURN_IF_ERROR(CheckPath(StrCat("parent ", i, ": comm_c path"), parent.comm_c_path, leaves, siblings));
   }
+  if (!challenge.claimed_labels.empty()) {
+    CUZK_RETURN_IF_ERROR(CheckCount("claimed labels", challenge.claimed_labels.size(), spec.layers));
+  }
   CUZK_RETURN_IF_ERROR(CheckPath("comm_r_last path", challenge.comm_r_last_path, leaves, siblings));
   return CheckPath("comm_c path", challenge.comm_c_path, leaves, siblings);
 }
@@ -35,7 +39,8 @@ Status CheckTree(const TreeShape& tree) {
   auto arity = [](uint32_t k, bool optional) { return (optional && k == 0) || k == 2 || k == 4 || k == 8; };
   const bool arities = arity(tree.base, false) && arity(tree.sub, true) && arity(tree.top, true);
   if (!arities || (tree.top != 0 && tree.sub == 0) || !std::has_single_bit(tree.leaves)) {
-    return Invalid(StrCat("there is no tree of ", tree.leaves, " leaves and arities ", tree.base, "-", tree.sub, "-", tree.top));
+    return Invalid(
+        StrCat("there is no tree of ", tree.leaves, " leaves and arities ", tree.base, "-", tree.sub, "-", tree.top));
   }
   uint64_t leaves = 1;
   for (uint32_t k : tree.Levels()) leaves *= k;
@@ -61,7 +66,8 @@ Status CheckOne(const PostSpec& spec) {
 Status CheckOne(const UpdateSpec& spec) {
   CUZK_RETURN_IF_ERROR(CheckTree(spec.replica_tree));
   if (spec.challenges == 0) return Invalid("a circuit has at least one challenge");
-  if (spec.partition_bits + spec.apex_bits >= spec.ChallengeBits()) return Invalid("partitions and apex exceed the tree");
+  if (spec.partition_bits + spec.apex_bits >= spec.ChallengeBits())
+    return Invalid("partitions and apex exceed the tree");
   for (uint32_t h : spec.h_values) {
     if (h > spec.ChallengeBits()) return Invalid(StrCat("h = ", h, " exceeds a challenge"));
   }
@@ -111,7 +117,8 @@ Status CheckInputs(const UpdateSpec& spec, const UpdateInputs& inputs) {
     const std::string where = StrCat("challenge ", i);
     CUZK_RETURN_IF_ERROR(Annotate(CheckPath("old replica path", challenge.path_old, leaves, siblings), where));
     CUZK_RETURN_IF_ERROR(Annotate(CheckPath("new replica path", challenge.path_new, leaves, siblings), where));
-    CUZK_RETURN_IF_ERROR(CheckCount(StrCat(where, ": data path: siblings"), challenge.data_path.siblings.size(), data_levels));
+    CUZK_RETURN_IF_ERROR(
+        CheckCount(StrCat(where, ": data path: siblings"), challenge.data_path.siblings.size(), data_levels));
   }
   return absl::OkStatus();
 }

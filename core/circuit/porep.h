@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/circuit/path.h"
@@ -14,17 +15,22 @@ inline constexpr uint32_t kExpanderParents = 8;
 inline constexpr uint32_t kPorepParents = kDrgParents + kExpanderParents;
 
 struct PorepSpec {
-  TreeShape data_tree;     ///< tree D: binary, SHA-256
-  TreeShape replica_tree;  ///< trees C and R-last: Poseidon
-  uint32_t layers = 0;     ///< 2 or 11
+  TreeShape data_tree;      ///< tree D: binary, SHA-256
+  TreeShape replica_tree;   ///< trees C and R-last: Poseidon
+  uint32_t layers = 0;      ///< 2 or 11
   uint32_t challenges = 0;  ///< of one partition
   friend bool operator==(const PorepSpec&, const PorepSpec&) = default;
 };
 
 /// A parent's labels and where its column hash stands in tree C.
+///
+/// Values named `claimed` are not the circuit's: a message repeats what the witness computes anyway. Whoever writes the
+/// witness compares them, so that no hash is computed for the comparison alone; a claim that fails is a broken
+/// relation.
 struct PorepColumn {
   std::vector<Fr> labels;  ///< one per layer, layer 1 first
   PathInputs comm_c_path;
+  std::optional<Fr> claimed_hash = std::nullopt;
 };
 
 struct PorepChallenge {
@@ -33,7 +39,9 @@ struct PorepChallenge {
   std::array<PorepColumn, kPorepParents> parents;  ///< 6 of the DRG, then 8 of the expander, in graph order
   uint64_t challenge = 0;                          ///< the node
   PathInputs comm_r_last_path;
-  PathInputs comm_c_path;  ///< of the challenged node's own column
+  PathInputs comm_c_path;          ///< of the challenged node's own column
+  std::vector<Fr> claimed_labels;  ///< of the challenged node, one per layer; empty: not claimed
+  std::optional<Fr> claimed_column_hash = std::nullopt;
 };
 
 struct PorepInputs {

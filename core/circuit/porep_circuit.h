@@ -8,8 +8,8 @@
 
 namespace cuzk::circuit {
 
-/// The label of a node: SHA-256 over the replica id, the layer's number, the node, and the parents' labels repeated to 37.
-/// `parents` are the labels of 6 parents in layer 1, of 14 after it, as the bits that SHA-256 reads.
+/// The label of a node: SHA-256 over the replica id, the layer's number, the node, and the parents' labels repeated
+/// to 37. `parents` are the labels of 6 parents in layer 1, of 14 after it, as the bits that SHA-256 reads.
 template <class Cs>
 Num<Cs> CreateLabel(Cs& cs, const Booleans<Cs>& replica_id, std::span<const Booleans<Cs>> parents, uint32_t layer,
                     const Booleans<Cs>& node) {
@@ -31,6 +31,7 @@ template <class Cs>
 class PorepCircuit {
  public:
   using N = Num<Cs>;
+  static constexpr const char* kNotItsLeaf = "is not the leaf of its inclusion proof";
   /// What the blocks use of the head.
   struct Head {
     N comm_d, comm_c, comm_r_last;
@@ -41,7 +42,6 @@ class PorepCircuit {
   PorepCircuit(const PorepSpec& spec, const PorepInputs* inputs) : spec_(spec), inputs_(inputs) {}
 
   static constexpr const char* kBlockName = "challenge";
-  static constexpr bool kBlocksAreShifts = true;
   uint64_t BlockCount() const { return spec_.challenges; }
 
   Head MakeHead(Cs& cs) const {
@@ -68,36 +68,63 @@ class PorepCircuit {
   }
 
   void MakeBlock(Cs& cs, const Head& head, uint64_t index) const;
+  /// Bits of the head that belong to one block: none. Blocks are shifts of each other.
+  static Booleans<Cs> HeadBits(const Head&, uint64_t) { return {}; }
 
-  /// Blocks whose hashes are prepared together. A block's parents fill the lanes.
+  /// Blocks whose hashes are prepared together. A block's columns and paths fill the lanes.
   static constexpr uint64_t kPreparedTogether = 1;
   void Prepare(uint64_t first, uint64_t last, PreparedHashes& prepared) const {
-    for (uint64_t i = first; i < last; ++i) {
-      const PorepChallenge& challenge = inputs_->challenges[i];
-      std::vector<Fr> columns;
-      for (const PorepColumn& parent : challenge.parents) {
-        columns.insert(columns.end(), parent.labels.begin(), parent.labels.end());
-      }
-      const size_t hashes = prepared.Compute(std::move(columns), spec_.layers);
-      std::vector<PathStart> starts;
-      for (const PorepColumn& parent : challenge.parents) {
-        starts.push_back({prepared.digest(hashes, starts.size()), &parent.comm_c_path});
-      }
-      const std::vector<size_t> levels = prepared.ComputePaths(spec_.replica_tree, starts);
-      for (size_t j = 0; j < starts.size(); ++j) {
-        prepared.Expect(hashes, j);
-        for (const size_t level : levels) prepared.Expect(level, j);
-      }
-    }
+    for (uint64_t i = first; i < last; ++i) PrepareBlock(inputs_->challenges[i], prepared);
   }
 
  private:
+  void PrepareBlock(const PorepChallenge& challenge, PreparedHashes& prepared) const;
   /// Column hash of a parent and its place in tree C.
   std::vector<N> MakeParent(Cs& cs, const Head& head, uint32_t parent, const PorepChallenge* challenge) const;
+  std::vector<N> MakeLabels(Cs& cs, const Head& head, std::span<const std::vector<N>> parents, const Booleans<Cs>& node,
+                            const PorepChallenge* challenge) const;
+  /// A value that the message repeats.
+  static void Compare(Cs& cs, const N& computed, const std::optional<Fr>& claimed, const Relation& relation) {
+    if constexpr (Cs::kComputes) {
+      if (claimed && computed.value != *claimed) cs.Broken(relation);
+    }
+  }
 
   const PorepSpec& spec_;
   const PorepInputs* inputs_;
 };
+
+/// The challenged node's own column and paths are foreseen from what the message claims of them.
+template <class Cs>
+void PorepCircuit<Cs>::PrepareBlock(const PorepChallenge& challenge, PreparedHashes& prepared) const {
+  std::vector<Fr> columns;
+  for (const PorepColumn& parent : challenge.parents) {
+    columns.insert(columns.end(), parent.labels.begin(), parent.labels.end());
+  }
+  const std::vector<Fr>& own = challenge.claimed_labels;
+  columns.insert(columns.end(), own.begin(), own.end());
+  const size_t hashes = prepared.Compute(std::move(columns), spec_.layers);
+  std::vector<PathStart> starts;
+  for (const PorepColumn& parent : challenge.parents) {
+    starts.push_back({prepared.digest(hashes, starts.size()), &parent.comm_c_path});
+  }
+  if (!own.empty()) {
+    starts.push_back({own.back() + challenge.data_leaf, &challenge.comm_r_last_path});
+    starts.push_back({prepared.digest(hashes, kPorepParents), &challenge.comm_c_path});
+  }
+  const std::vector<size_t> levels = prepared.ComputePaths(spec_.replica_tree, starts);
+  auto expect_path = [&](size_t start) {
+    for (const size_t level : levels) prepared.Expect(level, start);
+  };
+  for (size_t j = 0; j < kPorepParents; ++j) {
+    prepared.Expect(hashes, j);
+    expect_path(j);
+  }
+  if (own.empty()) return;
+  expect_path(kPorepParents);
+  prepared.Expect(hashes, kPorepParents);
+  expect_path(kPorepParents + 1);
+}
 
 template <class Cs>
 std::vector<Num<Cs>> PorepCircuit<Cs>::MakeParent(Cs& cs, const Head& head, uint32_t parent,
@@ -111,9 +138,34 @@ std::vector<Num<Cs>> PorepCircuit<Cs>::MakeParent(Cs& cs, const Head& head, uint
     labels.push_back(cs.AllocateNum(Given<Cs>([&] { return column->labels[layer]; })));
   }
   const N hash = PoseidonMerkle<Cs>(cs, labels);
+  if (column != nullptr) {
+    Compare(cs, hash, column->claimed_hash,
+            {drg ? "column hash of drg parent" : "column hash of expander parent", number, kNotItsLeaf});
+  }
   Include(cs, TreeHash::kPoseidon, spec_.replica_tree, hash, head.comm_c,
           column != nullptr ? &column->comm_c_path : nullptr,
           {drg ? "comm_c path of drg parent" : "comm_c path of expander parent", number});
+  return labels;
+}
+
+/// The labels of the challenged node, layer by layer, from its parents'.
+template <class Cs>
+std::vector<Num<Cs>> PorepCircuit<Cs>::MakeLabels(Cs& cs, const Head& head, std::span<const std::vector<N>> parents,
+                                                  const Booleans<Cs>& node, const PorepChallenge* challenge) const {
+  std::vector<N> labels;
+  for (uint32_t layer = 1; layer <= spec_.layers; ++layer) {
+    [[maybe_unused]] auto scope = cs.Scope("label of layer", layer);
+    std::vector<Booleans<Cs>> bits;
+    for (uint32_t i = 0; i < (layer == 1 ? kDrgParents : kPorepParents); ++i) {
+      // DRG parents stand in the same layer, expander parents in the one before.
+      const uint32_t row = i < kDrgParents ? layer - 1 : layer - 2;
+      bits.push_back(ReverseBytes<Cs>(ToBits(cs, parents[i][row])));
+    }
+    labels.push_back(CreateLabel<Cs>(cs, head.replica_id, bits, layer, node));
+    if (challenge == nullptr || challenge->claimed_labels.empty()) continue;
+    Compare(cs, labels.back(), challenge->claimed_labels[layer - 1],
+            {"label of layer", layer, "is not the one that its parents give"});
+  }
   return labels;
 }
 
@@ -134,26 +186,17 @@ void PorepCircuit<Cs>::MakeBlock(Cs& cs, const Head& head, uint64_t index) const
     for (const Bit<Cs>& bit : AllocateBits(cs, value, 64)) node.push_back(Boolean<Cs>::Is(bit));
     PackIntoInputs<Cs>(cs, node);
   }
-  std::vector<N> labels;
-  for (uint32_t layer = 1; layer <= spec_.layers; ++layer) {
-    [[maybe_unused]] auto scope = cs.Scope("label of layer", layer);
-    std::vector<Booleans<Cs>> bits;
-    for (uint32_t i = 0; i < (layer == 1 ? kDrgParents : kPorepParents); ++i) {
-      // DRG parents stand in the same layer, expander parents in the one before.
-      const uint32_t row = i < kDrgParents ? layer - 1 : layer - 2;
-      bits.push_back(ReverseBytes<Cs>(ToBits(cs, parents[i][row])));
-    }
-    labels.push_back(CreateLabel<Cs>(cs, head.replica_id, bits, layer, node));
-  }
+  const std::vector<N> labels = MakeLabels(cs, head, parents, node, input);
   [[maybe_unused]] auto scope = cs.Scope("encoding");
   const N& key = labels.back();
   const N encoded = cs.AllocateNum(key.value + data_leaf.value);
   typename Cs::Lc sum;
   sum.Add(key).Add(data_leaf);
   cs.Enforce(std::move(sum), One<Cs>(), Just<Cs>(encoded));
-  Include(cs, TreeHash::kPoseidon, spec_.replica_tree, encoded, head.comm_r_last, path(&PorepChallenge::comm_r_last_path),
-          {"comm_r_last path"});
+  Include(cs, TreeHash::kPoseidon, spec_.replica_tree, encoded, head.comm_r_last,
+          path(&PorepChallenge::comm_r_last_path), {"comm_r_last path"});
   const N column = PoseidonMerkle<Cs>(cs, labels);
+  if (input != nullptr) Compare(cs, column, input->claimed_column_hash, {"column hash", -1, kNotItsLeaf});
   Include(cs, TreeHash::kPoseidon, spec_.replica_tree, column, head.comm_c, path(&PorepChallenge::comm_c_path),
           {"comm_c path"});
 }

@@ -18,9 +18,9 @@ class PostCircuit {
   PostCircuit(const PostSpec& spec, const PostInputs* inputs) : spec_(spec), inputs_(inputs) {}
 
   static constexpr const char* kBlockName = "sector";
-  static constexpr bool kBlocksAreShifts = true;
   uint64_t BlockCount() const { return spec_.sectors; }
   Head MakeHead(Cs&) const { return {}; }
+  static Booleans<Cs> HeadBits(const Head&, uint64_t) { return {}; }
 
   /// Blocks whose hashes are prepared together: as many as there are lanes.
   static constexpr uint64_t kPreparedTogether = 8;

@@ -55,11 +55,11 @@ class UpdateCircuit {
   UpdateCircuit(const UpdateSpec& spec, const UpdateInputs* inputs) : spec_(spec), inputs_(inputs) {}
 
   static constexpr const char* kBlockName = "challenge";
-  /// Blocks use different bits of the head.
-  static constexpr bool kBlocksAreShifts = false;
   uint64_t BlockCount() const { return spec_.challenges; }
   Head MakeHead(Cs& cs) const;
   void MakeBlock(Cs& cs, const Head& head, uint64_t index) const;
+  /// Bits of the head that belong to one block. But for them blocks are shifts of each other.
+  static Booleans<Cs> HeadBits(const Head& head, uint64_t index) { return head.drawn[index]; }
 
   /// Blocks whose hashes are prepared together: two paths each fill the lanes.
   static constexpr uint64_t kPreparedTogether = 4;
@@ -162,8 +162,8 @@ typename UpdateCircuit<Cs>::Head UpdateCircuit<Cs>::MakeHead(Cs& cs) const {
   EnforceSame(cs, PoseidonPair(cs, comm_c, head.root_r_new), comm_r_new,
               {"comm_r_new", -1, "is not the hash of comm_c and the new root"});
   MakeApexTree(cs, head, siblings, comm_d_new);
-  head.drawn = DrawChallengeBits(cs, comm_r_new, partition, spec_.challenges,
-                                 spec_.ChallengeBits() - spec_.partition_bits);
+  head.drawn =
+      DrawChallengeBits(cs, comm_r_new, partition, spec_.challenges, spec_.ChallengeBits() - spec_.partition_bits);
   return head;
 }
 

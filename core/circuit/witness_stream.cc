@@ -7,15 +7,14 @@
 namespace cuzk::circuit {
 namespace {
 
-constexpr uint64_t kStretchBytes = uint64_t{64} << 20;
-
 using r1cs::LeaseLayout;
 using r1cs::Position;
 
 template <class Spec>
-Status Stream(const Spec& spec, const r1cs::Shape& shape, r1cs::Layout layout, const PartitionInputs& inputs,
-              uint64_t stretch_bytes, const WitnessSink& sink, ThreadPool& pool) {
+Status Stream(const Spec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs, const StreamOptions& options,
+              const WitnessSink& sink, ThreadPool& pool) {
   using Writer = r1cs::WitnessWriter;
+  const r1cs::Layout layout = options.layout;
   CUZK_ASSIGN_OR_RETURN(const auto* own, InputsFor(spec, inputs));
   const typename Kind<Spec>::template Circuit<Writer> circuit(spec, own);
   std::vector<std::byte> memory;
@@ -31,18 +30,16 @@ Status Stream(const Spec& spec, const r1cs::Shape& shape, r1cs::Layout layout, c
     return internal::Stretch{shape, planes, begin, memory.data()};
   };
   const std::vector<Position>& blocks = shape.blocks;
-  CUZK_ASSIGN_OR_RETURN(const auto head,
-                        internal::WriteHead<Writer>(circuit, stretch(Position{}, blocks.front())));
+  CUZK_ASSIGN_OR_RETURN(const auto head, internal::WriteHead<Writer>(circuit, stretch(Position{}, blocks.front())));
   show(Position{}, blocks.front());
   for (size_t first = 0; first + 1 < blocks.size();) {
     size_t last = first + 1;
     while (last + 1 < blocks.size() &&
-           LeaseLayout::ForRange(shape, layout, blocks[first], blocks[last + 1]).bytes <= stretch_bytes) {
+           LeaseLayout::ForRange(shape, layout, blocks[first], blocks[last + 1]).bytes <= options.stretch_bytes) {
       ++last;
     }
-    CUZK_RETURN_IF_ERROR(
-        internal::WriteBlocks<Writer>(circuit, head, first, last, stretch(blocks[first], blocks[last]),
-                                      {pool, algebra::BestArithmetic()}));
+    CUZK_RETURN_IF_ERROR(internal::WriteBlocks<Writer>(circuit, head, first, last, stretch(blocks[first], blocks[last]),
+                                                       {pool, options.arithmetic}));
     show(blocks[first], blocks[last]);
     first = last;
   }
@@ -105,25 +102,26 @@ class VectorHash {
 
 }  // namespace
 
-Status StreamWitness(const CircuitSpec& spec, const r1cs::Shape& shape, r1cs::Layout layout,
-                     const PartitionInputs& inputs, uint64_t stretch_bytes, const WitnessSink& sink, ThreadPool& pool) {
+Status StreamWitness(const CircuitSpec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs,
+                     const StreamOptions& options, const WitnessSink& sink, ThreadPool& pool) {
   CUZK_RETURN_IF_ERROR(CheckSpec(spec));
-  return std::visit(
-      [&](const auto& one) { return Stream(one, shape, layout, inputs, stretch_bytes, sink, pool); }, spec);
+  return std::visit([&](const auto& one) { return Stream(one, shape, inputs, options, sink, pool); }, spec);
 }
 
 StatusOr<WitnessDigest> DigestWitness(const CircuitSpec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs,
-                                      uint64_t chunk_elements, const Progress& progress, ThreadPool& pool) {
+                                      const WitnessDigestOptions& options, ThreadPool& pool) {
   WitnessDigest digest;
-  std::array<VectorHash, r1cs::kMatrixCount + 1> hashes = {VectorHash(chunk_elements), VectorHash(chunk_elements),
-                                                           VectorHash(chunk_elements), VectorHash(chunk_elements)};
+  const uint64_t chunk = options.chunk_elements;
+  std::array<VectorHash, r1cs::kMatrixCount + 1> hashes = {VectorHash(chunk), VectorHash(chunk), VectorHash(chunk),
+                                                           VectorHash(chunk)};
   auto sink = [&](const r1cs::WitnessView& view) {
     digest.inputs.insert(digest.inputs.end(), view.inputs().begin(), view.inputs().end());
     const Position begin = view.begin(), end = view.end();
     pool.ParallelFor(hashes.size(), 1, [&](size_t first, size_t last) {
       for (size_t i = first; i < last; ++i) {
         if (i == r1cs::kMatrixCount) {
-          hashes[i].Add(end.aux - begin.aux, [&](uint64_t at, std::span<Fr> out) { view.ExpandAux(begin.aux + at, out); });
+          hashes[i].Add(end.aux - begin.aux,
+                        [&](uint64_t at, std::span<Fr> out) { view.ExpandAux(begin.aux + at, out); });
         } else {
           hashes[i].Add(end.rows - begin.rows, [&](uint64_t at, std::span<Fr> out) {
             view.ExpandRows(static_cast<r1cs::Matrix>(i), begin.rows + at, out);
@@ -131,12 +129,12 @@ StatusOr<WitnessDigest> DigestWitness(const CircuitSpec& spec, const r1cs::Shape
         }
       }
     });
-    if (progress) progress(end.rows, shape.counts.rows_with_inputs());
+    if (options.progress) options.progress(end.rows, shape.counts.rows_with_inputs());
   };
-  CUZK_RETURN_IF_ERROR(StreamWitness(spec, shape, r1cs::Layout::kNarrow, inputs, kStretchBytes, sink, pool));
+  CUZK_RETURN_IF_ERROR(StreamWitness(spec, shape, inputs, {.arithmetic = options.arithmetic}, sink, pool));
   for (size_t m = 0; m < r1cs::kMatrixCount; ++m) digest.rows[m] = hashes[m].Finish();
   digest.aux = hashes[r1cs::kMatrixCount].Finish();
-  VectorHash inputs_hash(chunk_elements);
+  VectorHash inputs_hash(chunk);
   inputs_hash.Add(digest.inputs.size(), [&](uint64_t at, std::span<Fr> out) {
     std::copy_n(digest.inputs.begin() + static_cast<ptrdiff_t>(at), out.size(), out.begin());
   });

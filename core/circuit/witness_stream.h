@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/algebra/cpu_arithmetic.h"
 #include "core/base/progress.h"
 #include "core/circuit/circuit.h"
 
@@ -14,10 +15,16 @@ namespace cuzk::circuit {
 /// during the call only. Called from the thread that streams.
 using WitnessSink = std::function<void(const r1cs::WitnessView&)>;
 
-/// Writes the witness in stretches of at most `stretch_bytes`, but at least one block (36 MB of a 32 GiB PoRep, 7 MB of a
-/// WindowPoSt sector, in the narrow layout). Errors as WriteWitness; the sink has then seen only what came before.
-Status StreamWitness(const CircuitSpec& spec, const r1cs::Shape& shape, r1cs::Layout layout,
-                     const PartitionInputs& inputs, uint64_t stretch_bytes, const WitnessSink& sink, ThreadPool& pool);
+struct StreamOptions {
+  r1cs::Layout layout = r1cs::Layout::kNarrow;
+  /// The most that a stretch takes, but at least one block (36 MB of a 32 GiB PoRep, 7 MB of a WindowPoSt sector, in
+  /// the narrow layout).
+  uint64_t stretch_bytes = uint64_t{64} << 20;
+  algebra::Arithmetic arithmetic = algebra::BestArithmetic();
+};
+/// Writes the witness stretch by stretch. Errors as WriteWitness; the sink has then seen only what came before.
+Status StreamWitness(const CircuitSpec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs,
+                     const StreamOptions& options, const WitnessSink& sink, ThreadPool& pool);
 
 /// BLAKE2s-256 over canonical 32-byte little-endian elements: of the whole vector, and of each chunk.
 struct VectorDigest {
@@ -31,9 +38,13 @@ struct WitnessDigest {
   std::array<VectorDigest, r1cs::kMatrixCount> rows;  ///< a, b, c, input rows included
 };
 
-/// Streams the witness in the narrow layout and hashes it, in chunks of `chunk_elements`; about 200 MB besides the shape.
-/// Progress counts rows.
+struct WitnessDigestOptions {
+  uint64_t chunk_elements = uint64_t{1} << 20;
+  algebra::Arithmetic arithmetic = algebra::BestArithmetic();
+  Progress progress;  ///< in rows
+};
+/// Streams the witness in the narrow layout and hashes it; about 200 MB besides the shape.
 StatusOr<WitnessDigest> DigestWitness(const CircuitSpec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs,
-                                      uint64_t chunk_elements, const Progress& progress, ThreadPool& pool);
+                                      const WitnessDigestOptions& options, ThreadPool& pool);
 
 }  // namespace cuzk::circuit

@@ -4,7 +4,6 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
-#include "core/circuit/poseidon.h"
 #include "core/filecoin/digest.h"
 #include "core/filecoin/graph.h"
 #include "core/filecoin/identifiers.h"
@@ -22,7 +21,6 @@ Status CheckIndex(uint64_t index, uint64_t expected, std::string_view what) {
 /// What all challenges of a partition share.
 struct Commitments {
   Fr comm_d, comm_c, comm_r_last;
-  Bytes32 replica_id;
 };
 
 class ChallengeChecker {
@@ -40,7 +38,7 @@ class ChallengeChecker {
     for (size_t i = 0; i < kExpanderParents; ++i) {
       CUZK_RETURN_IF_ERROR(CheckParent(proof_.expander_parents[i], parents.expander[i], "exp parent ", i));
     }
-    for (size_t layer = 1; layer <= proof_.labeling.size(); ++layer) CUZK_RETURN_IF_ERROR(CheckLabel(layer));
+    for (size_t layer = 1; layer <= proof_.labeling.size(); ++layer) CUZK_RETURN_IF_ERROR(CheckParents(layer));
     return CheckEncoding();
   }
 
@@ -60,9 +58,6 @@ class ChallengeChecker {
     if (!(column.inclusion.root == shared_.comm_c)) {
       return Wrong("inclusion_proof: root is not that of the partition's other columns");
     }
-    if (!(circuit::PoseidonHash(column.rows) == column.inclusion.leaf)) {
-      return Wrong("column hash is not the leaf of its inclusion_proof");
-    }
     return absl::OkStatus();
   }
 
@@ -71,14 +66,9 @@ class ChallengeChecker {
     return status.ok() ? status : Annotate(std::move(status), StrCat(name, i));
   }
 
-  Status CheckLabel(uint64_t layer) const {
-    const LabelProof& claimed = proof_.labeling[layer - 1];
-    Status status = CheckLabelProof(claimed, layer);
-    if (!status.ok()) return Annotate(std::move(status), StrCat("labeling_proofs ", layer - 1));
-    Fr label;
-    CUZK_CHECK(ToFr(Label(shared_.replica_id, layer, challenge_, claimed.parents), label));
-    if (label == proof_.column.rows[layer - 1]) return absl::OkStatus();
-    return Wrong(StrCat("label of layer ", layer, " in c_x is not the one that its parents give"));
+  Status CheckParents(uint64_t layer) const {
+    Status status = CheckLabelProof(proof_.labeling[layer - 1], layer);
+    return status.ok() ? status : Annotate(std::move(status), StrCat("labeling_proofs ", layer - 1));
   }
 
   Status CheckLabelProof(const LabelProof& claimed, uint64_t layer) const {
@@ -103,7 +93,9 @@ class ChallengeChecker {
   uint64_t challenge_;
 };
 
-circuit::PorepColumn ToColumn(ColumnProof& proof) { return {std::move(proof.rows), std::move(proof.inclusion.path)}; }
+circuit::PorepColumn ToColumn(ColumnProof& proof) {
+  return {std::move(proof.rows), std::move(proof.inclusion.path), proof.inclusion.leaf};
+}
 
 circuit::PorepChallenge ToInputs(PorepChallengeProof proof, uint64_t challenge) {
   circuit::PorepChallenge inputs;
@@ -116,6 +108,8 @@ circuit::PorepChallenge ToInputs(PorepChallengeProof proof, uint64_t challenge) 
   inputs.challenge = challenge;
   inputs.comm_r_last_path = std::move(proof.comm_r_last.path);
   inputs.comm_c_path = std::move(proof.column.inclusion.path);
+  inputs.claimed_labels = std::move(proof.column.rows);
+  inputs.claimed_column_hash = proof.column.inclusion.leaf;
   return inputs;
 }
 
@@ -130,7 +124,7 @@ StatusOr<Partition> MakePartition(std::vector<PorepChallengeProof> proofs, const
   inputs.comm_r = partition.public_inputs[2];
   inputs.comm_r_last = proofs[0].comm_r_last.root;
   inputs.comm_c = proofs[0].column.inclusion.root;
-  Commitments shared{inputs.comm_d, inputs.comm_c, inputs.comm_r_last, facts.replica_id};
+  Commitments shared{inputs.comm_d, inputs.comm_c, inputs.comm_r_last};
   for (size_t i = 0; i < proofs.size(); ++i) {
     Status status = ChallengeChecker(proofs[i], shared, challenges[i]).Check(graph.ParentsOf(challenges[i]));
     if (!status.ok()) return Annotate(std::move(status), StrCat("partition ", index, ", challenge ", i));

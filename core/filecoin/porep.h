@@ -10,9 +10,9 @@ namespace cuzk::filecoin {
 /// Checks and converts. `miner_id` and `sector_number` are the message's: replica_id must follow from them.
 ///
 /// Checked here: replica_id; challenges and parents are the derived ones, and every path and column stands at its node;
-/// every claimed root is comm_d, comm_r_last or comm_c; labels are what their parents give; column hashes are the
-/// leaves of their inclusion proofs; the replica's leaf is key + data; the redundant parents' labels agree. Left to the
-/// circuit: comm_r = H(comm_c, comm_r_last) and that every path leads to its root.
+/// every claimed root is comm_d, comm_r_last or comm_c; the replica's leaf is key + data; the redundant parents' labels
+/// agree. Left to the circuit, which has the hashes: comm_r = H(comm_c, comm_r_last), every path leads to its root,
+/// labels are what their parents give, and column hashes are the claimed leaves of tree C.
 StatusOr<std::vector<Partition>> MakePorepPartitions(PorepVanilla vanilla, uint64_t miner_id, uint64_t sector_number);
 
 /// The label of one node in one layer (1 is the first): SHA-256 over the replica id, layer, node and 37 parent labels.

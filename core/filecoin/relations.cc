@@ -1,5 +1,7 @@
 #include "core/filecoin/relations.h"
 
+#include <optional>
+
 #include "core/circuit/poseidon.h"
 #include "core/filecoin/challenges.h"
 #include "core/filecoin/merkle.h"
@@ -36,6 +38,16 @@ std::vector<Fr> LabelsOf(const circuit::PorepChallenge& challenge, const Bytes32
   return labels;
 }
 
+Status CheckClaim(const Fr& column_hash, const std::optional<Fr>& claimed, std::string_view what) {
+  if (!claimed || column_hash == *claimed) return absl::OkStatus();
+  return Wrong(StrCat(what, ": is not the leaf of its inclusion proof"));
+}
+
+/// "drg parent 2", "expander parent 7".
+std::string ParentName(size_t i) {
+  return i < kDrgParents ? StrCat("drg parent ", i) : StrCat("expander parent ", i - kDrgParents);
+}
+
 Status CheckPorepChallenge(const SizeRow& size, const circuit::PorepInputs& inputs,
                            const circuit::PorepChallenge& challenge) {
   circuit::TreeShape tree = size.replica_tree();
@@ -43,13 +55,22 @@ Status CheckPorepChallenge(const SizeRow& size, const circuit::PorepInputs& inpu
       CheckPath(size.data_tree(), challenge.data_leaf, challenge.comm_d_path, inputs.comm_d, "comm_d path"));
   for (size_t i = 0; i < circuit::kPorepParents; ++i) {
     const circuit::PorepColumn& parent = challenge.parents[i];
+    const std::string name = ParentName(i);
     Fr column = circuit::PoseidonHash(parent.labels);
-    CUZK_RETURN_IF_ERROR(CheckPath(tree, column, parent.comm_c_path, inputs.comm_c, StrCat("parent ", i, " path")));
+    CUZK_RETURN_IF_ERROR(CheckClaim(column, parent.claimed_hash, StrCat("column hash of ", name)));
+    CUZK_RETURN_IF_ERROR(CheckPath(tree, column, parent.comm_c_path, inputs.comm_c, StrCat("comm_c path of ", name)));
   }
   std::vector<Fr> labels = LabelsOf(challenge, inputs.replica_id.ToBytesLe());
+  const std::vector<Fr>& claimed = challenge.claimed_labels;
+  for (size_t i = 0; i < claimed.size(); ++i) {
+    if (i < labels.size() && labels[i] == claimed[i]) continue;
+    return Wrong(StrCat("label of layer ", i + 1, ": is not the one that its parents give"));
+  }
   Fr encoded = labels.back() + challenge.data_leaf;
   CUZK_RETURN_IF_ERROR(CheckPath(tree, encoded, challenge.comm_r_last_path, inputs.comm_r_last, "comm_r_last path"));
-  return CheckPath(tree, circuit::PoseidonHash(labels), challenge.comm_c_path, inputs.comm_c, "comm_c path");
+  Fr column = circuit::PoseidonHash(labels);
+  CUZK_RETURN_IF_ERROR(CheckClaim(column, challenge.claimed_column_hash, "column hash"));
+  return CheckPath(tree, column, challenge.comm_c_path, inputs.comm_c, "comm_c path");
 }
 
 Status CheckPorep(const SizeRow& size, const circuit::PorepInputs& inputs) {

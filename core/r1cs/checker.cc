@@ -40,6 +40,13 @@ void Checker::Enforce(Lc&& a, Lc&& b, Lc&& c) {
   rows_[2].push_back(vc);
 }
 
+void Checker::Broken(const Relation& relation) {
+  if (!first_failure_.empty()) return;
+  first_failure_ = StrCat(names_.Text(), ": ", relation.subject);
+  if (relation.index >= 0) first_failure_ += StrCat(" ", relation.index);
+  first_failure_ += StrCat(" ", relation.failing);
+}
+
 Status Checker::status() const {
   return first_failure_.empty() ? absl::OkStatus() : absl::InvalidArgumentError(first_failure_);
 }

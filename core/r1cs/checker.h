@@ -25,9 +25,10 @@ class Checker {
   Num<Checker> AllocateInput(const Fr& value);
   void Enforce(Lc&& a, Lc&& b, Lc&& c);
   [[nodiscard]] NamePath::Guard Scope(const char* name, int64_t index = -1) { return names_.Enter(name, index); }
-  void Broken(const Relation&) {}
+  void Broken(const Relation& relation);
 
-  /// OK, or INVALID_ARGUMENT with number and name of the first row that does not hold.
+  /// OK, or INVALID_ARGUMENT with number and name of the first row, or the name of the first relation, that does not
+  /// hold.
   Status status() const;
   const std::vector<Fr>& inputs() const { return inputs_; }
   const std::vector<Fr>& aux() const { return aux_; }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/algebra/cpu_arithmetic.h"
 #include "core/base/settings.h"
 #include "core/base/status.h"
 #include "daemon/exit_code.h"
@@ -17,6 +18,7 @@ struct Session {
   std::string address;  ///< of the daemon
   bool json = false;
   Settings settings = Settings::Defaults();
+  algebra::Arithmetic arithmetic = algebra::Arithmetic::kScalar;  ///< of the processor
   Status trouble;  ///< of the settings file; only tolerant commands are run with it
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/log.h"
@@ -62,6 +63,10 @@ int Run(int argc, char** argv) {
   if (Status processor = algebra::CheckProcessor(); !processor.ok() && !chosen->tolerant) {
     return Fail(processor, session.json);
   }
+  const char* wanted = std::getenv("CUZK_CPU_ARITHMETIC");
+  auto arithmetic = algebra::ResolveArithmetic(wanted ? std::optional<std::string_view>(wanted) : std::nullopt);
+  if (!arithmetic.ok()) return Fail(arithmetic.status(), session.json);
+  session.arithmetic = *arithmetic;
   SettingSources sources{
       .environment = ProcessEnvironment(), .file = file, .file_may_be_missing = config->count() == 0};
   StatusOr<Settings> settings = Settings::Load(sources);

@@ -1,56 +1,49 @@
 // witness: digests of a partition's witness, to compare with other implementations.
 
-#include <span>
-
-#include "core/base/hash.h"
 #include "core/base/thread_pool.h"
 #include "core/circuit/witness_stream.h"
 #include "core/filecoin/partition.h"
+#include "core/filecoin/recorded_witness.h"
 #include "core/filecoin/request_directory.h"
 #include "daemon/cuzkctl/command.h"
 #include "daemon/cuzkctl/progress_view.h"
+#include "daemon/json_writer.h"
 
 namespace cuzk::daemon {
 namespace {
 
-using algebra::Fr;
-
-constexpr uint64_t kChunk = uint64_t{1} << 20;  // elements
-
 struct WitnessFlags {
-  std::string request;
+  std::string request, expect;
   uint32_t partition = 0;
 };
 
-std::string Quoted(ByteSpan bytes) { return StrCat("\"", ToHex(bytes), "\""); }
-
-// An array of quoted texts, one a line, indented as the recorded files are.
-std::string List(const std::vector<std::string>& items, std::string_view indent) {
-  std::string out = "[";
-  for (size_t i = 0; i < items.size(); ++i) out += StrCat(i == 0 ? "\n" : ",\n", indent, "  ", items[i]);
-  return StrCat(out, items.empty() ? "]" : StrCat("\n", indent, "]"));
-}
-
-std::string Object(const circuit::VectorDigest& digest) {
-  std::vector<std::string> chunks;
-  for (const Bytes32& chunk : digest.chunks) chunks.push_back(Quoted(chunk));
-  return StrCat("{\n    \"blake2s\": ", Quoted(digest.blake2s), ",\n    \"chunks\": ", List(chunks, "    "),
-                ",\n    \"len\": ", digest.length, "\n  }");
-}
-
-std::string WitnessJson(const circuit::WitnessDigest& digest) {
-  std::vector<std::string> public_inputs;
-  for (const Fr& input : std::span(digest.inputs).subspan(1)) public_inputs.push_back(Quoted(input.ToBytesLe()));
-  std::string json = StrCat("{\n  \"a\": ", Object(digest.rows[0]), ",\n  \"aux\": ", Object(digest.aux));
-  json += StrCat(",\n  \"b\": ", Object(digest.rows[1]), ",\n  \"c\": ", Object(digest.rows[2]));
-  json += StrCat(",\n  \"chunk\": ", kChunk,
-                 ",\n  \"encoding\": \"Blake2s-256 over canonical 32-byte little-endian elements; a, b, c include the "
-                 "input rows\"");
-  json += StrCat(",\n  \"inputs\": ", Object(digest.inputs_digest));
-  return StrCat(json, ",\n  \"public_inputs\": ", List(public_inputs, "  "), "\n}");
+// Says whether the witness is the expected one, and if not where it differs.
+StatusOr<ControlExit> Report(const Session& session, const std::vector<std::string>& differences,
+                             const std::string& expected) {
+  if (session.json) {
+    JsonWriter json;
+    json.BeginObject()
+        .Member("equal", differences.empty())
+        .Member("expected", expected)
+        .Key("differences")
+        .BeginArray();
+    for (const std::string& line : differences) json.Value(line);
+    PrintLine(json.EndArray().EndObject().text());
+  } else if (differences.empty()) {
+    PrintLine(StrCat("equal to ", expected));
+  }
+  for (const std::string& line : differences) {
+    if (!session.json) PrintLine(StrCat("not ", expected, ": ", line));
+  }
+  return differences.empty() ? ControlExit::kOk : ControlExit::kFailed;
 }
 
 StatusOr<ControlExit> RunWitness(const Session& session, const WitnessFlags& flags) {
+  filecoin::RecordedWitness expected, made;
+  if (!flags.expect.empty()) {
+    CUZK_ASSIGN_OR_RETURN(expected, filecoin::ReadWitnessJson(flags.expect));
+    made.chunk_elements = expected.chunk_elements;
+  }
   CUZK_ASSIGN_OR_RETURN(filecoin::DirectoryRequest read, filecoin::ReadRequestDirectory(flags.request));
   CUZK_ASSIGN_OR_RETURN(filecoin::ParsedRequest parsed,
                         filecoin::ParseRequest(std::move(read.request), {.allow_non_interactive = true}));
@@ -61,14 +54,23 @@ StatusOr<ControlExit> RunWitness(const Session& session, const WitnessFlags& fla
   const filecoin::Partition& partition = parsed.partitions[flags.partition];
   circuit::CircuitSpec spec = filecoin::SpecOf(*parsed.proof->circuit);
   ThreadPool pool(0);
+  // What is printed is one object that others print too, so progress is for stderr alone.
+  ProgressView view(/*json=*/false);
+  view.Show("recording the circuit", 0);
   CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const r1cs::Shape> shape, circuit::MakeShape(spec, pool));
-  ProgressView view(session.json);
-  StatusOr<circuit::WitnessDigest> digest =
-      circuit::DigestWitness(spec, *shape, partition.inputs, kChunk, ShownAs(view, "hashing rows"), pool);
+  circuit::WitnessDigestOptions options{.chunk_elements = made.chunk_elements,
+                                        .arithmetic = session.arithmetic,
+                                        .progress = ShownAs(view, "hashing rows")};
+  StatusOr<circuit::WitnessDigest> digest = circuit::DigestWitness(spec, *shape, partition.inputs, options, pool);
   view.Finish();
   if (!digest.ok()) return Annotate(digest.status(), StrCat("partition ", flags.partition));
-  PrintLine(WitnessJson(*digest));
-  return ControlExit::kOk;
+  made.digest = *std::move(digest);
+  if (flags.expect.empty()) {
+    PrintLine(filecoin::WitnessJson(made));
+    return ControlExit::kOk;
+  }
+  CUZK_ASSIGN_OR_RETURN(std::vector<std::string> differences, filecoin::Differences(spec, made, expected));
+  return Report(session, differences, flags.expect);
 }
 
 }  // namespace
@@ -78,6 +80,8 @@ void AddWitness(CLI::App& program, Commands& commands) {
   CLI::App* witness = program.add_subcommand("witness", "Print digests of a partition's witness as JSON");
   witness->add_option("--request", flags->request, "Request directory")->required();
   witness->add_option("--partition", flags->partition, "Partition, from 0")->required();
+  witness->add_option("--expect", flags->expect,
+                      "A recorded object of this form: say where the witness differs from it, instead of printing it");
   commands.push_back({witness, [flags](const Session& session) { return RunWitness(session, *flags); }});
 }
 

@@ -1,5 +1,5 @@
 # Recorded requests against recorded witnesses; the production sizes take minutes and run under `long` alone.
-add_executable(cuzk_witness_test filecoin_witness_test.cc)
+add_executable(cuzk_witness_test filecoin_witness_test.cc filecoin_made_test.cc)
 target_link_libraries(cuzk_witness_test PRIVATE
   cuzk::filecoin cuzk::circuit simdjson::simdjson cuzk_test_support GTest::gtest_main)
 add_test(NAME witness COMMAND cuzk_witness_test "--gtest_filter=-*Big*")

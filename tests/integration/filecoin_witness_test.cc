@@ -1,15 +1,20 @@
 // From recorded requests to witnesses: assignment, rows and densities as the reference recorded them, in both layouts,
 // with the first chunk that differs and the name of its first row where they do not.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <simdjson.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 
+#include "core/base/file.h"
 #include "core/base/hash.h"
 #include "core/circuit/circuit.h"
 #include "core/filecoin/partition.h"
+#include "core/filecoin/recorded_witness.h"
 #include "core/filecoin/request_directory.h"
 #include "core/memory/host_allocator.h"
 #include "tests/fixtures.h"
@@ -140,7 +145,18 @@ class WitnessTest : public ::testing::Test {
     }
   }
 
-  /// A production-size request, in the narrow layout, a chunk at a time.
+  /// Digests of one partition, streamed.
+  RecordedWitness Digest(const ParsedRequest& parsed, uint32_t partition, uint64_t chunk) {
+    RecordedWitness made{.chunk_elements = chunk, .digest = {}};
+    circuit::WitnessDigestOptions options{.chunk_elements = chunk, .progress = {}};
+    auto digest = circuit::DigestWitness(SpecOf(*parsed.proof->circuit), *shape_,
+                                         parsed.partitions.at(partition).inputs, options, pool_);
+    EXPECT_TRUE(digest.ok()) << digest.status();
+    if (digest.ok()) made.digest = *std::move(digest);
+    return made;
+  }
+
+  /// A production-size request: its digests are the recorded ones, and the text is the recorded one to the byte.
   void CheckBig(const char* name, std::vector<uint32_t> partitions) {
     auto fixtures = Fixtures();
     if (!fixtures) GTEST_SKIP() << "needs the full set of ground truth";
@@ -149,10 +165,18 @@ class WitnessTest : public ::testing::Test {
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     MakeShape(*parsed->proof->circuit);
     for (uint32_t k : partitions) {
-      simdjson::dom::parser parser;
-      element recorded = parser.load((directory / StrCat("witness-", k, ".json")).string());
-      Check(*parsed, k, recorded, recorded["chunk"].get_uint64(), r1cs::Layout::kNarrow);
+      const std::filesystem::path path = directory / StrCat("witness-", k, ".json");
+      auto recorded = ReadWitnessJson(path);
+      ASSERT_TRUE(recorded.ok()) << recorded.status();
+      const RecordedWitness made = Digest(*parsed, k, recorded->chunk_elements);
+      EXPECT_THAT(*Differences(SpecOf(*parsed->proof->circuit), made, *recorded), ::testing::IsEmpty());
+      auto text = ReadFile(path);
+      ASSERT_TRUE(text.ok());
+      EXPECT_EQ(WitnessJson(made), *text);
     }
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    EXPECT_LT(usage.ru_maxrss, 8 << 20) << "KiB at the peak";
   }
 
   memory::AlignedAllocator allocator_;
@@ -165,6 +189,54 @@ TEST_F(WitnessTest, Porep) { CheckKind("porep"); }
 TEST_F(WitnessTest, Window) { CheckKind("window"); }
 TEST_F(WitnessTest, Winning) { CheckKind("winning"); }
 TEST_F(WitnessTest, Snap) { CheckKind("snap"); }
+
+/// What is said where chunk `k` of a vector is recorded otherwise.
+std::vector<std::string> AfterChange(const circuit::CircuitSpec& spec, const RecordedWitness& made,
+                                     circuit::VectorDigest circuit::WitnessDigest::*vector, size_t k) {
+  RecordedWitness changed = made;
+  (changed.digest.*vector).chunks.at(k)[31] ^= 1;
+  return *Differences(spec, made, changed);
+}
+
+TEST_F(WitnessTest, TheFirstChunkThatDiffersIsNamed) {
+  auto parsed = Parse(Vectors() / "filecoin" / "porep" / "2KiB-v1_1-1000-84");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  MakeShape(*parsed->proof->circuit);
+  const circuit::CircuitSpec spec = SpecOf(*parsed->proof->circuit);
+  const RecordedWitness made = Digest(*parsed, 0, 65536);
+  EXPECT_THAT(*Differences(spec, made, made), ::testing::IsEmpty());
+
+  // Through the text and back.
+  const std::filesystem::path path =
+      std::filesystem::path(::testing::TempDir()) / StrCat("witness-", getpid(), ".json");
+  ASSERT_TRUE(WriteFile(path, AsBytes(WitnessJson(made))).ok());
+  auto read = ReadWitnessJson(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(WitnessJson(*read), WitnessJson(made));
+  EXPECT_THAT(*Differences(spec, made, *read), ::testing::IsEmpty());
+
+  RecordedWitness changed = made;
+  changed.digest.rows[0].chunks.at(2)[0] ^= 1;
+  changed.digest.rows[0].chunks.at(30)[0] ^= 1;
+  const std::string row = circuit::NameOfRow(spec, 2 * 65536).value();
+  EXPECT_THAT(row, ::testing::StartsWith("challenge 0/comm_d path/level 2/sha256/block "));
+  EXPECT_THAT(*Differences(spec, made, changed),
+              ::testing::ElementsAre(StrCat("a: chunk 2 differs, which begins with row 131072, in ", row)));
+  EXPECT_THAT(AfterChange(spec, made, &circuit::WitnessDigest::aux, 40),
+              ::testing::ElementsAre(::testing::AllOf(
+                  ::testing::StartsWith("aux: chunk 40 differs, which begins with aux 2621440, in challenge 1/"),
+                  ::testing::HasSubstr("label of layer 2/sha256/block "))));
+  EXPECT_THAT(AfterChange(spec, made, &circuit::WitnessDigest::inputs_digest, 0),
+              ::testing::ElementsAre("inputs: chunk 0 differs, which begins with input 0"));
+  changed = made;
+  changed.digest.inputs[5] += Fr::One();
+  changed.digest.rows[2].length += 1;
+  changed.digest.rows[1].blake2s[0] ^= 1;
+  EXPECT_THAT(*Differences(spec, made, changed),
+              ::testing::ElementsAre("public input 5 differs", "b: differs as a whole, though no chunk does",
+                                     "c: has 2687961 elements instead of 2687962"));
+}
 
 TEST_F(WitnessTest, BigPorep) { CheckBig("porep-32GiB-a", {0, 7}); }
 TEST_F(WitnessTest, BigWindow) { CheckBig("window-32GiB-a", {0}); }

@@ -29,11 +29,11 @@ CircuitDigest DigestOf(Make make) {
   Cs counting;
   make(counting);
   const r1cs::ShapeCounts counts{counting.position().inputs, counting.position().aux, counting.position().rows, {}};
-  ThreadPool pool(1);
   Cs recorder;
-  DigestSink sink(counts, 1 << 20, {}, [] { return std::string(); }, pool);
+  DigestSink sink(counts, 1 << 20, {}, [] { return std::string(); });
   recorder.set_sink(&sink);
   make(recorder);
+  sink.End();
   return sink.Finish();
 }
 
@@ -87,7 +87,8 @@ const Harness kHarnesses[] = {
     {"Poseidon2", PoseidonHarness<2>, 1, 313, 311, "658f013f99360e164ad8e7f96290944601cc064f93c153d9ea7ac1275927175f"},
     {"Poseidon4", PoseidonHarness<4>, 1, 381, 377, "2360602a7c4555d454b46891236273f4ae308090bc916fdcef1fb81d00ebbe70"},
     {"Poseidon8", PoseidonHarness<8>, 1, 513, 505, "ab50aeda63344f7125999ef5c4af7777380b9015ec82ad48bac2213e9353b163"},
-    {"Poseidon11", PoseidonHarness<11>, 1, 609, 598, "e94a28106cbb9a718e525f0f2593ce3b138350047854ebcc3c83472ed482a6f6"},
+    {"Poseidon11", PoseidonHarness<11>, 1, 609, 598,
+     "e94a28106cbb9a718e525f0f2593ce3b138350047854ebcc3c83472ed482a6f6"},
     {"PoseidonRandomness",
      [](Cs& cs) {
        const std::vector<N> n = Nums(cs, 2);
@@ -105,16 +106,31 @@ const Harness kHarnesses[] = {
      1, 18, 10, "947ef30b1c67bfdbbabf8c7f14efcbb1f4d43a41877d4ab403f8eb925d186587"},
     // Counts alone: whole circuits show the digest of labels as they are used.
     {"Label", LabelHarness, 1, 531505, 532025, nullptr},
-    {"PathSha256", [](Cs& cs) { Path(cs, TreeHash::kSha256, {64, 2, 0, 0}, true); }, 3, 272012, 272295,
-     "06101b213e985a06aa97367fb756d504912d2edfa7169fe7390f3563e2b7bdbf"},
-    {"PathPoseidon800", [](Cs& cs) { Path(cs, TreeHash::kPoseidon, {64, 8, 0, 0}, true); }, 3, 1076, 1063,
-     "3bd8cb4719e1ce8b020c078159a77bd5cf9d8eca04ed094eaca290c621f10a20"},
-    {"PathPoseidon880", [](Cs& cs) { Path(cs, TreeHash::kPoseidon, {512, 8, 8, 0}, true); }, 3, 1613, 1593,
-     "eca5c6440650cc590e477789dbbcc685627355c9c5dc6008dcb9fc6bfb8d34b8"},
-    {"PathPoseidon882", [](Cs& cs) { Path(cs, TreeHash::kPoseidon, {1024, 8, 8, 2}, true); }, 3, 1928, 1907,
-     "1aaf5b3ff8221455ad5ba57746f23db956a2de780213b68d65d8ea0165607e84"},
-    {"PathPoseidonPrivateRoot", [](Cs& cs) { Path(cs, TreeHash::kPoseidon, {64, 8, 0, 0}, false); }, 2, 1076, 1062,
-     "a87d5c076c5882911c7073da19dba3a6bc1cfb7bd107afae8a18337734146519"},
+    {"PathSha256",
+     [](Cs& cs) {
+       Path(cs, TreeHash::kSha256, {64, 2, 0, 0}, true);
+     },
+     3, 272012, 272295, "06101b213e985a06aa97367fb756d504912d2edfa7169fe7390f3563e2b7bdbf"},
+    {"PathPoseidon800",
+     [](Cs& cs) {
+       Path(cs, TreeHash::kPoseidon, {64, 8, 0, 0}, true);
+     },
+     3, 1076, 1063, "3bd8cb4719e1ce8b020c078159a77bd5cf9d8eca04ed094eaca290c621f10a20"},
+    {"PathPoseidon880",
+     [](Cs& cs) {
+       Path(cs, TreeHash::kPoseidon, {512, 8, 8, 0}, true);
+     },
+     3, 1613, 1593, "eca5c6440650cc590e477789dbbcc685627355c9c5dc6008dcb9fc6bfb8d34b8"},
+    {"PathPoseidon882",
+     [](Cs& cs) {
+       Path(cs, TreeHash::kPoseidon, {1024, 8, 8, 2}, true);
+     },
+     3, 1928, 1907, "1aaf5b3ff8221455ad5ba57746f23db956a2de780213b68d65d8ea0165607e84"},
+    {"PathPoseidonPrivateRoot",
+     [](Cs& cs) {
+       Path(cs, TreeHash::kPoseidon, {64, 8, 0, 0}, false);
+     },
+     2, 1076, 1062, "a87d5c076c5882911c7073da19dba3a6bc1cfb7bd107afae8a18337734146519"},
     {"ChallengeBits",
      [](Cs& cs) {
        const std::vector<N> n = Nums(cs, 2);

@@ -13,7 +13,9 @@ class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
   uint64_t Below(uint64_t n) { return engine_() % n; }
-  Fr Element() { return Fr::FromU64(engine_()) * Fr::FromU64(engine_()) * Fr::FromU64(engine_()) * Fr::FromU64(engine_()); }
+  Fr Element() {
+    return Fr::FromU64(engine_()) * Fr::FromU64(engine_()) * Fr::FromU64(engine_()) * Fr::FromU64(engine_());
+  }
   std::vector<Fr> Elements(size_t n) {
     std::vector<Fr> elements(n);
     for (Fr& x : elements) x = Element();
@@ -126,11 +128,13 @@ PorepInputs MakePorep(const PorepSpec& spec, uint64_t seed) {
     challenge.data_leaf = data[node];
     challenge.comm_d_path = tree_d.Path(node);
     for (uint32_t i = 0; i < kPorepParents; ++i) {
-      challenge.parents[i] = {columns[parents[c][i]], tree_c.Path(parents[c][i])};
+      challenge.parents[i] = {columns[parents[c][i]], tree_c.Path(parents[c][i]), hashes[parents[c][i]]};
     }
     challenge.challenge = node;
     challenge.comm_r_last_path = tree_r.Path(node);
     challenge.comm_c_path = tree_c.Path(node);
+    challenge.claimed_labels = columns[node];
+    challenge.claimed_column_hash = hashes[node];
     inputs.challenges.push_back(std::move(challenge));
   }
   return inputs;

@@ -75,10 +75,10 @@ TEST_P(WholeCircuit, EveryWriterEqualsTheChecker) {
   std::vector<Write> writers = {&WriteWitnessPlainBodies};
   for (const auto arithmetic : {algebra::Arithmetic::kScalar, algebra::Arithmetic::kIfma}) {
     if (!algebra::IsSupported(arithmetic)) continue;
-    writers.push_back([arithmetic](const auto& spec, auto shape, Layout layout, const auto& inputs, auto lease,
-                                   ThreadPool& pool) {
-      return WriteWitness(spec, std::move(shape), layout, inputs, std::move(lease), pool, arithmetic);
-    });
+    writers.push_back(
+        [arithmetic](const auto& spec, auto shape, Layout layout, const auto& inputs, auto lease, ThreadPool& pool) {
+          return WriteWitness(spec, std::move(shape), layout, inputs, std::move(lease), pool, arithmetic);
+        });
   }
   for (const Write& write : writers) {
     for (Layout layout : {Layout::kPlain, Layout::kNarrow}) {
@@ -128,7 +128,8 @@ TEST_P(WholeCircuit, StreamedDigestIsThatOfTheCheckersValues) {
   const auto shape = MakeShape(GetParam().spec, pool);
   ASSERT_TRUE(shape.ok());
   constexpr uint64_t kChunk = 10000;
-  const auto digest = DigestWitness(GetParam().spec, **shape, GetParam().inputs, kChunk, {}, pool);
+  const auto digest =
+      DigestWitness(GetParam().spec, **shape, GetParam().inputs, {.chunk_elements = kChunk, .progress = {}}, pool);
   ASSERT_TRUE(digest.ok()) << digest.status();
   EXPECT_TRUE(digest->inputs == checker.inputs());
   ExpectSame(digest->inputs_digest, HashOf(checker.inputs(), kChunk));
@@ -153,7 +154,8 @@ TEST_P(WholeCircuit, StretchesOfAnySizeShowTheSame) {
         view.ExpandAux(view.begin().aux, piece);
         all.insert(all.end(), piece.begin(), piece.end());
       };
-      ASSERT_TRUE(StreamWitness(GetParam().spec, **shape, layout, GetParam().inputs, bytes, sink, pool).ok());
+      const StreamOptions options{.layout = layout, .stretch_bytes = bytes};
+      ASSERT_TRUE(StreamWitness(GetParam().spec, **shape, GetParam().inputs, options, sink, pool).ok());
     }
     EXPECT_EQ(seen[0].size(), (*shape)->counts.aux);
     EXPECT_TRUE(seen[0] == seen[1]);
@@ -209,7 +211,7 @@ TEST(BrokenRelation, OfPorepIsNamed) {
       {[](PorepInputs& p) { p.challenges[1].comm_d_path.siblings[2] += Fr::One(); },
        "challenge 1: comm_d path: does not lead to its root"},
       {[](PorepInputs& p) { p.challenges[0].parents[3].labels[1] += Fr::One(); },
-       "challenge 0: comm_c path of drg parent 3: does not lead to its root"},
+       "challenge 0: column hash of drg parent 3: is not the leaf of its inclusion proof"},
       {[](PorepInputs& p) { p.challenges[0].parents[7].comm_c_path.leaf_index ^= 1; },
        "challenge 0: comm_c path of expander parent 1: does not lead to its root"},
       {[](PorepInputs& p) { p.challenges[1].comm_r_last_path.siblings[0] += Fr::One(); },
@@ -217,9 +219,31 @@ TEST(BrokenRelation, OfPorepIsNamed) {
       {[](PorepInputs& p) { p.challenges[1].comm_c_path.siblings[7] += Fr::One(); },
        "challenge 1: comm_c path: does not lead to its root"},
       // Another node makes other labels.
-      {[](PorepInputs& p) { p.challenges[1].challenge ^= 1; }, "challenge 1: comm_r_last path: does not lead to its root"},
+      {[](PorepInputs& p) { p.challenges[1].challenge ^= 1; },
+       "challenge 1: label of layer 1: is not the one that its parents give"},
+      {[](PorepInputs& p) { p.challenges[0].claimed_labels[1] += Fr::One(); },
+       "challenge 0: label of layer 2: is not the one that its parents give"},
+      {[](PorepInputs& p) { *p.challenges[1].claimed_column_hash += Fr::One(); },
+       "challenge 1: column hash: is not the leaf of its inclusion proof"},
+      {[](PorepInputs& p) { *p.challenges[1].parents[12].claimed_hash += Fr::One(); },
+       "challenge 1: column hash of expander parent 6: is not the leaf of its inclusion proof"},
   };
   for (const Case& one : cases) EXPECT_EQ(Refusal(spec, good, one.change), one.text);
+
+  // Without claims the rows tell, a step later.
+  PorepInputs unclaimed = good;
+  for (PorepChallenge& challenge : unclaimed.challenges) {
+    challenge.claimed_labels.clear();
+    challenge.claimed_column_hash.reset();
+    for (PorepColumn& parent : challenge.parents) parent.claimed_hash.reset();
+  }
+  const Case later[] = {
+      {[](PorepInputs& p) { p.challenges[0].parents[3].labels[1] += Fr::One(); },
+       "challenge 0: comm_c path of drg parent 3: does not lead to its root"},
+      {[](PorepInputs& p) { p.challenges[1].challenge ^= 1; },
+       "challenge 1: comm_r_last path: does not lead to its root"},
+  };
+  for (const Case& one : later) EXPECT_EQ(Refusal(spec, unclaimed, one.change), one.text);
 }
 
 TEST(BrokenRelation, OfPostIsNamed) {
@@ -240,7 +264,8 @@ TEST(BrokenRelation, OfUpdateIsNamed) {
       {[](UpdateInputs& u) { u.root_r_old += Fr::One(); }, "comm_r_old: is not the hash of comm_c and the old root"},
       {[](UpdateInputs& u) { u.root_r_new += Fr::One(); }, "comm_r_new: is not the hash of comm_c and the new root"},
       {[](UpdateInputs& u) { u.apex_leaves[5] += Fr::One(); }, "apex leaves: do not lead to comm_d_new"},
-      {[](UpdateInputs& u) { u.challenges[3].leaf_old += Fr::One(); }, "challenge 3: new leaf: is not old + data * rho"},
+      {[](UpdateInputs& u) { u.challenges[3].leaf_old += Fr::One(); },
+       "challenge 3: new leaf: is not old + data * rho"},
       {[](UpdateInputs& u) { u.challenges[3].path_old.siblings[0] += Fr::One(); },
        "challenge 3: old replica path: does not lead to its root"},
       {[](UpdateInputs& u) { u.challenges[3].path_new.siblings[0] += Fr::One(); },
@@ -294,7 +319,41 @@ TEST(CheckSpec, RefusesWhatMakesNoCircuit) {
 TEST(NameOfRow, IsThePathToTheRow) {
   const PorepSpec spec = SmallPorep({8, 8, 0, 0});
   EXPECT_EQ(*NameOfRow(spec, 0), "replica_id/public input");
+  EXPECT_EQ(*NameOfAux(spec, 0), "replica_id/public input");
+  EXPECT_EQ(NameOfAux(spec, uint64_t{1} << 31).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(NameOfRow(spec, uint64_t{1} << 40).status().code(), absl::StatusCode::kNotFound);
+}
+
+/// Names every row as one recorder would see it, and every aux by the row that follows it.
+class NamesSink : public r1cs::RowSink {
+ public:
+  explicit NamesSink(const r1cs::ShapeRecorder& recorder) : recorder_(recorder) {}
+  void OnRow(const r1cs::Row&) override {
+    rows.push_back(recorder_.names().Text());
+    aux.resize(recorder_.position().aux, rows.back());
+  }
+  std::vector<std::string> rows, aux;
+
+ private:
+  const r1cs::ShapeRecorder& recorder_;
+};
+
+TEST(NameOfRow, IsThatOfTheWholeCircuitInEveryBlock) {
+  PostSpec post = SmallPost();
+  for (const CircuitSpec& spec : {CircuitSpec(post), CircuitSpec(SmallUpdate())}) {
+    r1cs::ShapeRecorder recorder;
+    NamesSink names(recorder);
+    recorder.set_sink(&names);
+    ASSERT_TRUE(RecordCircuit(spec, recorder).ok());
+    for (uint64_t i = 0; i < 13; ++i) {
+      const uint64_t row = i * names.rows.size() / 13, aux = i * names.aux.size() / 13;
+      EXPECT_EQ(*NameOfRow(spec, row), names.rows[row]);
+      EXPECT_EQ(*NameOfAux(spec, aux), names.aux[aux]);
+    }
+    EXPECT_EQ(*NameOfRow(spec, names.rows.size() - 1), names.rows.back());
+    EXPECT_EQ(*NameOfAux(spec, names.aux.size() - 1), names.aux.back());
+    EXPECT_EQ(NameOfRow(spec, names.rows.size()).status().code(), absl::StatusCode::kNotFound);
+  }
 }
 
 }  // namespace

@@ -44,9 +44,11 @@ TEST(PorepRelations, EachBrokenAlone) {
       {"challenge 1: c_x: column index", [](auto&, auto& p) { p.column.index ^= 1; }},
       {"challenge 1: c_x: inclusion_proof: index", [](auto&, auto& p) { p.column.inclusion.path.leaf_index ^= 1; }},
       {"challenge 1: c_x: inclusion_proof: root", [](auto&, auto& p) { p.column.inclusion.root += kOne; }},
-      {"challenge 1: c_x: column hash is not the leaf", [](auto&, auto& p) { p.column.rows[1] += kOne; }},
-      {"challenge 1: c_x: column hash is not the leaf", [](auto&, auto& p) { p.column.inclusion.leaf += kOne; }},
-      {"challenge 1: label of layer 1 in c_x is not the one that its parents give",
+      {"challenge 1: comm_r_last_proof: leaf is not the encoding", [](auto&, auto& p) { p.column.rows[1] += kOne; }},
+      {"challenge 1: label of layer 2: is not the one that its parents give",
+       [](auto&, auto& p) { p.column.rows[1] += kOne, p.comm_r_last.leaf += kOne; }},
+      {"challenge 1: column hash: is not the leaf", [](auto&, auto& p) { p.column.inclusion.leaf += kOne; }},
+      {"challenge 1: label of layer 1: is not the one that its parents give",
        [](auto&, auto& p) {
          p.column.rows[0] += kOne;
          p.column.inclusion.leaf = circuit::PoseidonHash(p.column.rows);
@@ -54,7 +56,11 @@ TEST(PorepRelations, EachBrokenAlone) {
       {"challenge 1: drg parent 2: column index", [](auto&, auto& p) { p.drg_parents[2].index += 1; }},
       {"challenge 1: drg parent 2: column index",
        [](auto&, auto& p) { std::swap(p.drg_parents[2], p.drg_parents[3]); }},
-      {"challenge 1: exp parent 5: column hash", [](auto&, auto& p) { p.expander_parents[5].rows[0] += kOne; }},
+      {"challenge 1: labeling_proofs 1: parents 11", [](auto&, auto& p) { p.expander_parents[5].rows[0] += kOne; }},
+      {"challenge 1: column hash of expander parent 5: is not the leaf",
+       [](auto&, auto& p) { p.expander_parents[5].rows[1] += kOne; }},
+      {"challenge 1: column hash of drg parent 0: is not the leaf",
+       [](auto&, auto& p) { p.drg_parents[0].inclusion.leaf += kOne; }},
       {"challenge 1: labeling_proofs 0: parents",
        [](auto&, auto& p) {
          p.drg_parents[4].rows[0] += kOne;
@@ -62,7 +68,7 @@ TEST(PorepRelations, EachBrokenAlone) {
        }},
       {"challenge 1: exp parent 7: inclusion_proof: root",
        [](auto&, auto& p) { p.expander_parents[7].inclusion.root += kOne; }},
-      {"challenge 1: parent 13 path: does not lead",
+      {"challenge 1: comm_c path of expander parent 7: does not lead",
        [](auto&, auto& p) { p.expander_parents[7].inclusion.path.siblings[0] += kOne; }},
       {"challenge 1: labeling_proofs 0: parents 36", [](auto&, auto& p) { p.labeling[0].parents[36] += kOne; }},
       {"challenge 1: labeling_proofs 1: node", [](auto&, auto& p) { p.labeling[1].node += 1; }},

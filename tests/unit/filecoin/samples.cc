@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include <optional>
 #include <set>
 
 #include "core/filecoin/relations.h"
@@ -80,17 +81,24 @@ class Flat {
  private:
   void Add(const Fr& value) { elements_.push_back(value); }
   void Add(uint64_t value) { numbers_.push_back(value); }
+  void Add(const std::optional<Fr>& value) {
+    Add(uint64_t{value.has_value()});
+    if (value) Add(*value);
+  }
   template <class T>
   void Add(const std::vector<T>& list) {
     numbers_.push_back(list.size());
     for (const T& item : list) Add(item);
   }
   void Add(const circuit::PathInputs& path) { Add(path.leaf_index), Add(path.siblings); }
-  void Add(const circuit::PorepColumn& column) { Add(column.labels), Add(column.comm_c_path); }
+  void Add(const circuit::PorepColumn& column) {
+    Add(column.labels), Add(column.comm_c_path), Add(column.claimed_hash);
+  }
   void Add(const circuit::PorepChallenge& proof) {
     Add(proof.data_leaf), Add(proof.comm_d_path), Add(proof.challenge);
     for (const auto& parent : proof.parents) Add(parent);
     Add(proof.comm_r_last_path), Add(proof.comm_c_path);
+    Add(proof.claimed_labels), Add(proof.claimed_column_hash);
   }
   void Add(const circuit::PorepInputs& in) {
     Add(in.replica_id), Add(in.comm_d), Add(in.comm_r), Add(in.comm_r_last), Add(in.comm_c), Add(in.challenges);
