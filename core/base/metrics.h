@@ -36,6 +36,7 @@ enum class MetricId : uint8_t {
   kPartitionsProved,
   kPartitionsRetried,
   kProofsRefusedByVerifier,
+  kVerifierDisagreements,
   kDeviceErrors,
   kDevicesLost,
   kMemoryBudget,

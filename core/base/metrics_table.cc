@@ -53,6 +53,8 @@ constexpr MetricRow kRows[] = {
     {kPartitionsRetried, kCounter, "cuzk_partitions_retried_total", "", "Partitions that were proved once more.", {}},
     {kProofsRefusedByVerifier, kCounter, "cuzk_partitions_refused_total", "",
      "Partitions whose proof was wrong and was not returned.", {}},
+    {kVerifierDisagreements, kCounter, "cuzk_verifier_disagreements_total", "",
+     "Jobs whose proofs verified one by one, but not together.", {}},
     {kDeviceErrors, kCounter, "cuzk_device_errors_total", "", "Partitions that a device gave back with an error.", {}},
     {kDevicesLost, kCounter, "cuzk_devices_lost_total", "", "Devices that were lost.", {}},
 

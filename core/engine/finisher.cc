@@ -72,11 +72,17 @@ void Pipeline::FinishJob(const PartitionTask& task) {
     }
   }
   TimePoint begin = Now();
-  auto wrong = verifier->FindWrong(statements, *parts_.engine->pool);
+  bool disagreed = false;
+  auto wrong = verifier->FindWrong(statements, *parts_.engine->pool, &disagreed);
   Draw(task, "verify", "finisher", begin);
   Measured(*task.job, Stage::kVerifying, Now() - begin);
   BoardLock lock(board_);
   Job& job = *task.job;
+  if (disagreed) {
+    board_.counters.verifier_disagreements_total++;
+    Warn(lock, StrCat(job.id, ": ", statements.size(),
+                      " proofs verify one by one, but not together: the machine may be faulty"));
+  }
   if (Over(job)) return;
   if (!wrong.ok()) {
     End(lock, job, JobState::kFailed, StrCat("verification: ", wrong.status().message()));

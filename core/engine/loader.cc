@@ -69,7 +69,8 @@ void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit) {
     // The file may have been replaced since: proofs are verified with the key that they are made with.
     const groth16::VerifyingKey& key = (*parameters)->verifying_key();
     if (verifier == nullptr || verifier->key().ToBytes() != key.ToBytes()) {
-      verifier = std::make_shared<const groth16::Verifier>(key);
+      groth16::VerifierSeams seams{parts_.engine->seams.batch_answer};
+      verifier = std::make_shared<const groth16::Verifier>(key, algebra::BestArithmetic(), std::move(seams));
     }
   }
   TimePoint end = Now();

@@ -85,6 +85,35 @@ StatusOr<size_t> Base64Source::Read(char* out, size_t capacity) {
   return done;
 }
 
+/// Reads characters until the window is full or the string ends.
+Status EscapedBase64Source::Fill() {
+  if (!begun_) CUZK_RETURN_IF_ERROR(reader_.BeginString());
+  begun_ = true;
+  while (!ended_ && window_.size() - held_ >= TextSource::kLeastCapacity) {
+    CUZK_ASSIGN_OR_RETURN(size_t got, reader_.StringPiece(window_.data() + held_, window_.size() - held_));
+    ended_ = got == 0;
+    held_ += got;
+  }
+  return absl::OkStatus();
+}
+
+StatusOr<size_t> EscapedBase64Source::Read(char* out, size_t capacity) {
+  CUZK_RETURN_IF_ERROR(Fill());
+  if (held_ == 0) return 0;
+  // Whole groups that surely fit; where more text follows, at least one character stays, so that the last group is
+  // known.
+  size_t taken = std::min(ended_ ? held_ : (held_ - 1) / 4 * 4, (capacity - 4) / 3 * 4);
+  const std::string_view text(window_.data(), taken);
+  if ((!ended_ || taken < held_) && text.find('=') != text.npos) {
+    return absl::InvalidArgumentError("base64: '=' before the end");
+  }
+  Base64Source source(text);
+  CUZK_ASSIGN_OR_RETURN(size_t got, source.Read(out, capacity));
+  std::copy(window_.begin() + taken, window_.begin() + held_, window_.begin());
+  held_ -= taken;
+  return got;
+}
+
 std::string EncodeBase64(std::string_view bytes) {
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);

@@ -1,6 +1,7 @@
 #pragma once
 // Base64 of the standard alphabet with padding (RFC 4648, section 4), decoded piece by piece.
 
+#include <array>
 #include <string_view>
 
 #include "core/filecoin/json_reader.h"
@@ -20,6 +21,23 @@ class Base64Source : public TextSource {
 
   std::string_view text_;
   size_t position_ = 0;  // a multiple of four
+};
+
+/// The same from inside a JSON string with escapes, which are decoded a piece at a time: nobody escapes base64, but
+/// JSON allows it, and the text is tens of megabytes.
+class EscapedBase64Source : public TextSource {
+ public:
+  /// `quoted` is the string with its quotes; it must outlive the source.
+  explicit EscapedBase64Source(std::string_view quoted) : reader_(quoted) {}
+  StatusOr<size_t> Read(char* out, size_t capacity) override;
+
+ private:
+  Status Fill();
+
+  JsonReader reader_;
+  std::array<char, 4096> window_;
+  size_t held_ = 0;  // characters in the window
+  bool begun_ = false, ended_ = false;
 };
 
 /// For tests and made requests.

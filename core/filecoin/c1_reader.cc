@@ -276,12 +276,10 @@ StatusOr<PorepVanilla> CommitReader::Read() {
 }
 
 StatusOr<PorepVanilla> ReadInner(std::string_view base64) {
-  // Nobody escapes base64, but JSON allows it.
-  std::string unescaped;
   if (base64.find('\\') != std::string_view::npos) {
-    JsonReader reader(std::string_view(base64.data() - 1, base64.size() + 2));
-    CUZK_ASSIGN_OR_RETURN(unescaped, reader.String(base64.size()));
-    base64 = unescaped;
+    EscapedBase64Source source(std::string_view(base64.data() - 1, base64.size() + 2));
+    JsonReader reader(source);
+    return CommitReader(reader).Read();
   }
   Base64Source source(base64);
   JsonReader reader(source);

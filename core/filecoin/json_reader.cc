@@ -124,20 +124,39 @@ Status JsonReader::Escape(std::string& out) {
   return absl::OkStatus();
 }
 
+/// Appends one character of a string; false at the quote that closes it.
+StatusOr<bool> JsonReader::StringCharacter(std::string& out) {
+  CUZK_ASSIGN_OR_RETURN(char c, Character());
+  if (c == '"') return false;
+  if (static_cast<uint8_t>(c) < 0x20) return Error("control character in a string");
+  if (c == '\\') {
+    CUZK_RETURN_IF_ERROR(Escape(out));
+  } else {
+    out += c;
+  }
+  return true;
+}
+
 StatusOr<std::string> JsonReader::String(size_t longest) {
   CUZK_RETURN_IF_ERROR(Expect('"'));
   std::string out;
   while (true) {
-    CUZK_ASSIGN_OR_RETURN(char c, Character());
-    if (c == '"') return out;
-    if (static_cast<uint8_t>(c) < 0x20) return Error("control character in a string");
-    if (out.size() >= longest) return Error("string too long");
-    if (c == '\\') {
-      CUZK_RETURN_IF_ERROR(Escape(out));
-    } else {
-      out += c;
-    }
+    CUZK_ASSIGN_OR_RETURN(bool more, StringCharacter(out));
+    if (!more) return out;
+    if (out.size() > longest) return Error("string too long");
   }
+}
+
+StatusOr<size_t> JsonReader::StringPiece(char* out, size_t capacity) {
+  size_t size = 0;
+  std::string character;
+  while (!string_ended_ && size + 3 <= capacity) {  // an escape gives three bytes at most
+    character.clear();
+    CUZK_ASSIGN_OR_RETURN(bool more, StringCharacter(character));
+    string_ended_ = !more;
+    size += character.copy(out + size, capacity - size);
+  }
+  return size;
 }
 
 StatusOr<std::string> JsonReader::Key() {

@@ -51,6 +51,14 @@ class JsonReader {
   /// An array of exactly 32 integers 0 … 255.
   Status Digest(Bytes32& out);
   Status Null();
+  /// A string in pieces, however long: BeginString, then StringPiece until it returns 0. Escapes are decoded; each
+  /// piece has at most `capacity` bytes, which is kLeastCapacity or more, and fewer by three or more at the string's
+  /// end alone.
+  Status BeginString() {
+    string_ended_ = false;
+    return Expect('"');
+  }
+  StatusOr<size_t> StringPiece(char* out, size_t capacity);
   /// The characters between two quotes as they stand, escapes and all; only from text in memory.
   StatusOr<std::string_view> RawString();
   /// Nothing but space follows.
@@ -75,13 +83,15 @@ class JsonReader {
   Status SlowDigest(Bytes32& out);
   Status Escape(std::string& out);
   StatusOr<char> Character();
+  StatusOr<bool> StringCharacter(std::string& out);
 
   TextSource* source_ = nullptr;
   std::unique_ptr<char[]> window_;
   const char* next_ = nullptr;
   const char* end_ = nullptr;
-  uint64_t length_ = 0;  // bytes of text up to end_
-  bool ended_ = false;   // the source has no more
+  uint64_t length_ = 0;        // bytes of text up to end_
+  bool ended_ = false;         // the source has no more
+  bool string_ended_ = false;  // the quote that closes the string that is read in pieces was taken
 };
 
 /// Reads an object with exactly the keys `keys`, each once, in any order: `member(i)` reads the value of keys[i].

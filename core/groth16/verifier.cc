@@ -31,28 +31,8 @@ Coefficient RandomCoefficient() {
   }
 }
 
-/// Pairs of both groups.
-struct Pairs {
-  std::vector<G1Affine> p;
-  std::vector<algebra::G2Affine> q;
-};
-
-/// prod_j ML(z_j A_j, B_j) and the loops of `others`, all in one Miller loop.
-Fp12 WeightedLoop(std::span<const Statement> statements, std::span<const Coefficient> z, const Pairs& others,
-                  algebra::Arithmetic arithmetic) {
-  std::vector<G1Affine> a(statements.size());
-  std::vector<algebra::G2Affine> b(statements.size());
-  std::vector<std::array<uint64_t, 2>> weights(statements.size());
-  for (size_t j = 0; j < statements.size(); ++j) {
-    a[j] = statements[j].proof.a;
-    b[j] = statements[j].proof.b;
-    weights[j] = z[j].limbs;
-  }
-  algebra::ScalarMulEach(a, weights, a, arithmetic);
-  a.insert(a.end(), others.p.begin(), others.p.end());
-  b.insert(b.end(), others.q.begin(), others.q.end());
-  return algebra::MillerLoop(a, b, arithmetic);
-}
+/// Where group g of `groups` begins. The first one has fewer proofs, because it has the pairs of the key besides.
+size_t GroupBegin(size_t g, size_t n, size_t groups) { return g == 0 ? 0 : g * (n + 1) / groups - 1; }
 
 }  // namespace
 
@@ -83,57 +63,71 @@ StatusOr<bool> Verifier::Verify(const Statement& statement, ThreadPool& pool) co
   return algebra::FinalExponentiation(algebra::MillerLoop(pairs)) == alpha_beta_;
 }
 
+/// prod_j ML(a_j, B_j) over the statements, all in one Miller loop, with the pairs (key_sums, gamma and delta) if there
+/// are any.
+Fp12 Verifier::LoopOf(std::span<const Statement> statements, std::vector<G1Affine> a,
+                      std::span<const G1Affine> key_sums) const {
+  std::vector<algebra::G2Affine> b;
+  for (const Statement& statement : statements) b.push_back(statement.proof.b);
+  if (arithmetic_ == algebra::Arithmetic::kIfma) {
+    // On lanes two more pairs cost nothing; one at a time their prepared lines are worth more.
+    if (!key_sums.empty()) b.insert(b.end(), {key_.gamma_g2, key_.delta_g2});
+    a.insert(a.end(), key_sums.begin(), key_sums.end());
+    return algebra::MillerLoop(a, b, arithmetic_);
+  }
+  const std::vector<PreparedG2> prepared(b.begin(), b.end());
+  std::vector<PreparedPair> pairs;
+  for (size_t j = 0; j < a.size(); ++j) pairs.push_back({a[j], &prepared[j]});
+  if (!key_sums.empty()) pairs.insert(pairs.end(), {{key_sums[0], &gamma_}, {key_sums[1], &delta_}});
+  return algebra::MillerLoop(pairs);
+}
+
 StatusOr<bool> Verifier::VerifyTogether(std::span<const Statement> statements, ThreadPool& pool) const {
-  const size_t n = statements.size();
-  std::vector<Coefficient> z(n);
+  const size_t n = statements.size(), groups = std::min(n, pool.size());
+  std::vector<std::array<uint64_t, 2>> z(n);
   std::vector<Fr> weights(n), inputs(key_.ic.size(), Fr::Zero());
-  std::vector<G1Affine> c(n);
+  std::vector<G1Affine> a(n), c(n);
   for (size_t j = 0; j < n; ++j) {
-    z[j] = RandomCoefficient();
-    weights[j] = z[j].element;
+    // One coefficient may be fixed: the others still tell any two errors apart.
+    const Coefficient coefficient = j == 0 ? Coefficient{{1, 0}, Fr::One()} : RandomCoefficient();
+    z[j] = coefficient.limbs;
+    weights[j] = coefficient.element;
+    a[j] = statements[j].proof.a;
     c[j] = statements[j].proof.c;
     inputs[0] += weights[j];
     for (size_t i = 1; i < inputs.size(); ++i) inputs[i] += weights[j] * statements[j].public_inputs[i - 1];
   }
   // prod_j e(z_j A_j, B_j) = e(alpha, beta)^(sum z) e(ic(sum_j z_j x_j), gamma) e(sum_j z_j C_j, delta)
-  const algebra::MsmOptions sum{.pool = &pool, .arithmetic = arithmetic_};
-  // On lanes two more pairs cost nothing; one at a time their prepared lines are worth more, and more groups than
-  // threads keep all of them busy to the end.
-  const bool lanes = arithmetic_ == algebra::Arithmetic::kIfma;
-  const size_t groups = std::min(n, lanes ? pool.size() : 2 * pool.size());
-  Status status;  // of the key's sums, whose task is the first
-  auto loop_of_key = [&]() -> StatusOr<Pairs> {
-    CUZK_ASSIGN_OR_RETURN(G1 input_sum, algebra::Msm(key_.ic, inputs, sum));
-    CUZK_ASSIGN_OR_RETURN(G1 c_sum, algebra::Msm(c, weights, sum));
-    return Pairs{{-ToAffine(input_sum), -ToAffine(c_sum)}, {key_.gamma_g2, key_.delta_g2}};
-  };
-  std::vector<Fp12> loops(groups + 1, Fp12::One());
+  const algebra::MsmOptions options{.pool = &pool, .arithmetic = arithmetic_};
+  StatusOr<G1> sums[2] = {G1::Infinity(), G1::Infinity()};
   algebra::Gt right;
-  const Pairs none;
-  Pairs key_pairs;
-  if (lanes) {
-    CUZK_ASSIGN_OR_RETURN(key_pairs, loop_of_key());
-  }
-  pool.ParallelFor(groups + 2, 1, [&](size_t begin, size_t end) {
+  pool.ParallelFor(groups + 3, 1, [&](size_t begin, size_t end) {
     for (size_t task = begin; task < end; ++task) {
-      if (task == 0 && !lanes) {
-        StatusOr<Pairs> pairs = loop_of_key();
-        status = pairs.status();
-        if (!pairs.ok()) continue;
-        loops[groups] =
-            algebra::MillerLoop(std::array{PreparedPair{pairs->p[0], &gamma_}, PreparedPair{pairs->p[1], &delta_}});
-      } else if (task == groups + 1) {
+      if (task == 0) {
+        sums[0] = algebra::Msm(key_.ic, inputs, options);
+      } else if (task == 1) {
         right = algebra::Pow(alpha_beta_, inputs[0]);
-      } else if (task > 0) {
-        const size_t g = task - 1, first = g * n / groups, size = (g + 1) * n / groups - first;
-        loops[g] = WeightedLoop(statements.subspan(first, size), std::span<const Coefficient>(z).subspan(first, size),
-                                lanes && g == 0 ? key_pairs : none, arithmetic_);
+      } else if (task == 2) {
+        sums[1] = algebra::Msm(c, weights, options);
+      } else {
+        const size_t first = (task - 3) * n / groups, size = (task - 2) * n / groups - first;
+        const std::span<G1Affine> part = std::span(a).subspan(first, size);
+        algebra::ScalarMulEach(part, std::span(z).subspan(first, size), part, arithmetic_);
       }
     }
   });
-  CUZK_RETURN_IF_ERROR(status);
-  Fp12 product = loops[groups];
-  for (size_t g = 0; g < groups; ++g) product *= loops[g];
+  for (const StatusOr<G1>& sum : sums) CUZK_RETURN_IF_ERROR(sum.status());
+  const G1Affine key_sums[2] = {-ToAffine(*sums[0]), -ToAffine(*sums[1])};
+  std::vector<Fp12> loops(groups);
+  pool.ParallelFor(groups, 1, [&](size_t begin, size_t end) {
+    for (size_t g = begin; g < end; ++g) {
+      const size_t first = GroupBegin(g, n, groups), last = GroupBegin(g + 1, n, groups);
+      loops[g] = LoopOf(statements.subspan(first, last - first), {a.begin() + first, a.begin() + last},
+                        g == 0 ? std::span<const G1Affine>(key_sums) : std::span<const G1Affine>());
+    }
+  });
+  Fp12 product = loops[0];
+  for (size_t g = 1; g < groups; ++g) product *= loops[g];
   return algebra::FinalExponentiation(product) == right;
 }
 

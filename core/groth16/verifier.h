@@ -51,6 +51,8 @@ class Verifier {
  private:
   Status CheckInputs(const Statement& statement) const;
   StatusOr<bool> VerifyTogether(std::span<const Statement> statements, ThreadPool& pool) const;
+  algebra::Fp12 LoopOf(std::span<const Statement> statements, std::vector<algebra::G1Affine> a,
+                       std::span<const algebra::G1Affine> key_sums) const;
 
   VerifyingKey key_;
   algebra::Arithmetic arithmetic_;

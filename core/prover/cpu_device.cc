@@ -174,7 +174,7 @@ class CpuDevice final : public Device {
     }
     StageClock clock(StageWork(witness.shape()).total(), options.progress);
     clock.Begin(stage::kLeaseWait, 0);
-    CUZK_ASSIGN_OR_RETURN(DeviceLease lease, region_.Enter(options.stop));
+    CUZK_ASSIGN_OR_RETURN(DeviceLease lease, region_.Enter(options.stop, options.urgency));
     StatusOr<MsmResults> results = CpuPartition(*loaded, witness, options, context_, clock).Prove();
     if (!results.ok()) return results.status();
     return std::make_unique<Finished>(*results, clock.Take());

@@ -54,7 +54,7 @@ class SmallCard final : public FaultyDevice {
     {
       // Whoever can plan beside a load does it now.
       std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, std::chrono::milliseconds(200), [&] { return plans_ >= plans_to_await_; });
+      changed_.wait_for(lock, std::chrono::seconds(1), [&] { return plans_ >= plans_to_await_; });
     }
     used_ += taken_meanwhile_.exchange(0);
     CUZK_ASSIGN_OR_RETURN(prover::Plan plan, Place(*shape, options.plan));
