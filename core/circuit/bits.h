@@ -193,7 +193,8 @@ Boolean<Cs> ShaChoice(Cs& cs, const Boolean<Cs>& a, const Boolean<Cs>& b, const 
   if (c.IsConstant(false)) return And(cs, a, b);
   if (c.IsConstant(true)) return !And(cs, a, !b);
   if (b.IsConstant(true)) return !And(cs, !a, !c);
-  Bit<Cs> choice = cs.AllocateBit((a.value() & b.value()) ^ ((!a.value()) & c.value()));
+  const typename Cs::Flag x = a.value(), y = b.value(), z = c.value();
+  Bit<Cs> choice = cs.AllocateBit((x & y) ^ ((!x) & z));
   typename Cs::Lc difference, rest;
   b.AddTo(difference);
   c.AddTo(difference, -1);
@@ -216,8 +217,8 @@ Boolean<Cs> ShaMajority(Cs& cs, const Boolean<Cs>& a, const Boolean<Cs>& b, cons
   if (c.IsConstant(true)) return !And(cs, !a, !b);
   if (b.IsConstant(true)) return !And(cs, !a, !c);
   if (a.IsConstant(true)) return !And(cs, !b, !c);
-  Bit<Cs> majority =
-      cs.AllocateBit((a.value() & b.value()) ^ (a.value() & c.value()) ^ (b.value() & c.value()));
+  const typename Cs::Flag x = a.value(), y = b.value(), z = c.value();
+  Bit<Cs> majority = cs.AllocateBit((x & y) ^ (x & z) ^ (y & z));
   Boolean<Cs> both = And(cs, b, c);
   typename Cs::Lc left, right;
   both.AddTo(left, 2);
