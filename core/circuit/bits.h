@@ -67,9 +67,12 @@ class Boolean {
 
   Boolean operator!() const {
     switch (form_) {
-      case Form::kIs: return Not(bit_);
-      case Form::kNot: return Is(bit_);
-      default: return Constant(form_ == Form::kZero);
+      case Form::kIs:
+        return Not(bit_);
+      case Form::kNot:
+        return Is(bit_);
+      default:
+        return Constant(form_ == Form::kZero);
     }
   }
   /// The logical value.
@@ -84,19 +87,33 @@ class Boolean {
   /// lc += k * this.
   void AddTo(typename Cs::Lc& lc, int64_t k = 1) const {
     switch (form_) {
-      case Form::kIs: lc.Add(bit_, k); break;
-      case Form::kNot: lc.AddOne(k).Add(bit_, -k); break;
-      case Form::kOne: lc.AddOne(k); break;
-      case Form::kZero: break;
+      case Form::kIs:
+        lc.Add(bit_, k);
+        break;
+      case Form::kNot:
+        lc.AddOne(k).Add(bit_, -k);
+        break;
+      case Form::kOne:
+        lc.AddOne(k);
+        break;
+      case Form::kZero:
+        break;
     }
   }
   /// lc += 2^shift * this.
   void AddShiftedTo(typename Cs::Lc& lc, unsigned shift) const {
     switch (form_) {
-      case Form::kIs: lc.AddShifted(bit_, shift); break;
-      case Form::kNot: lc.AddOneShifted(shift).AddShifted(bit_, shift, true); break;
-      case Form::kOne: lc.AddOneShifted(shift); break;
-      case Form::kZero: break;
+      case Form::kIs:
+        lc.AddShifted(bit_, shift);
+        break;
+      case Form::kNot:
+        lc.AddOneShifted(shift).AddShifted(bit_, shift, true);
+        break;
+      case Form::kOne:
+        lc.AddOneShifted(shift);
+        break;
+      case Form::kZero:
+        break;
     }
   }
   typename Cs::Lc ToLc() const {
@@ -247,7 +264,8 @@ std::vector<Bit<Cs>> AllocateBits(Cs& cs, const typename Values<Cs>::Word& value
   return bits;
 }
 
-/// 255 bits of x, least significant first, and [0] * [0] = [sum 2^i b_i - x]. The bits are not forced below the modulus.
+/// 255 bits of x, least significant first, and [0] * [0] = [sum 2^i b_i - x]. The bits are not forced below the
+/// modulus.
 template <class Cs>
 Booleans<Cs> ToBits(Cs& cs, const Num<Cs>& x) {
   [[maybe_unused]] auto scope = cs.Scope("to bits");
@@ -266,7 +284,8 @@ Booleans<Cs> ToBits(Cs& cs, const Num<Cs>& x) {
   return booleans;
 }
 
-/// Fills up with zeros to whole bytes and reverses the bits of each byte: the order in which SHA-256 reads a number's bits.
+/// Fills up with zeros to whole bytes and reverses the bits of each byte: the order in which SHA-256 reads a number's
+/// bits.
 template <class Cs>
 Booleans<Cs> ReverseBytes(Booleans<Cs> bits) {
   while (bits.size() % 8 != 0) bits.push_back(Boolean<Cs>::Constant(false));
