@@ -198,7 +198,7 @@ class MsmCall {
       for (size_t task = task_begin; task < task_end && !meter_.stopped(); ++task) {
         const size_t range = task / groups, first = task % groups * plan.group;
         const size_t begin = count * range / plan.ranges, end = count * (range + 1) / plan.ranges;
-        pass->Run(terms, begin, end, static_cast<unsigned>(first),
+        pass->Run(terms, {begin, end, static_cast<unsigned>(first)},
                   sums.subspan(range * windows + first, std::min<size_t>(plan.group, windows - first)),
                   [&](size_t added) { return meter_.Add(added * MsmMeter::kTerm / windows); });
       }

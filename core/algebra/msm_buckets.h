@@ -2,6 +2,7 @@
 // The buckets of a few windows over a range of terms: the unit of work of an MSM, run by one thread.
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,12 +19,14 @@ class SignedPoint {
  public:
   SignedPoint() = default;
   SignedPoint(const AffinePoint<F>* point, bool negative)
-      : word_(reinterpret_cast<uintptr_t>(point) | static_cast<uintptr_t>(negative)) {}
-  const AffinePoint<F>* point() const { return reinterpret_cast<const AffinePoint<F>*>(word_ & ~uintptr_t{1}); }
-  bool negative() const { return word_ & 1; }
+      : word_(reinterpret_cast<const std::byte*>(point) + static_cast<size_t>(negative)) {}
+  const AffinePoint<F>* point() const {
+    return reinterpret_cast<const AffinePoint<F>*>(word_ - static_cast<size_t>(negative()));
+  }
+  bool negative() const { return reinterpret_cast<uintptr_t>(word_) & 1; }
 
  private:
-  uintptr_t word_;
+  const std::byte* word_;  // the point, one byte further if it is negative
 };
 
 /// Additions that are collected for a BatchAdder, in memory of somebody else's.
@@ -114,21 +117,26 @@ class BucketPass {
 
   const Room& room() const { return room_; }
 
-  /// For each window from `first_window` (as many as `out` has) the sum over terms [begin, end) of digit times point.
+  /// Terms [begin, end), and the window that `out` begins with.
+  struct Piece {
+    size_t begin, end;
+    unsigned first_window;
+  };
+
+  /// For each window of the piece (as many as `out` has) the sum over its terms of digit times point.
   /// `keep_on(additions)` is told now and then what was added; once it says no, the rest is left and `out` means
   /// nothing.
   template <class KeepOn>
-  void Run(const BucketTerms<F>& terms, size_t begin, size_t end, unsigned first_window, std::span<XyzzPoint<F>> out,
-           KeepOn keep_on) {
+  void Run(const BucketTerms<F>& terms, const Piece& piece, std::span<XyzzPoint<F>> out, KeepOn keep_on) {
     shape_ = terms.shape;
     const size_t windows = out.size();
     buckets_ = all_buckets_.first(windows * shape_.Buckets());
     counts_ = all_counts_.first(buckets_.size() + 1);
     std::ranges::fill(buckets_, AffinePoint<F>::Infinity());
     const size_t step = std::max<size_t>(1, room_.chunk / windows);
-    for (size_t i = begin; i < end; i += step) {
-      const size_t to = std::min(end, i + step);
-      Accumulate(terms, i, to, first_window, windows);
+    for (size_t i = piece.begin; i < piece.end; i += step) {
+      const size_t to = std::min(piece.end, i + step);
+      Accumulate(terms, {i, to, piece.first_window}, windows);
       if (!keep_on((to - i) * windows)) return;
     }
     Weigh(out);
@@ -193,13 +201,13 @@ class BucketPass {
     }
   }
 
-  void Accumulate(const BucketTerms<F>& terms, size_t begin, size_t end, unsigned first_window, size_t windows) {
+  void Accumulate(const BucketTerms<F>& terms, const Piece& piece, size_t windows) {
     const uint32_t per_window = shape_.Buckets();
     size_t placed = 0;
     std::ranges::fill(counts_, 0);
     for (size_t w = 0; w < windows; ++w) {
-      for (size_t i = begin; i < end; ++i) {
-        int32_t digit = terms.scalars[i].Digit(first_window + static_cast<unsigned>(w), shape_);
+      for (size_t i = piece.begin; i < piece.end; ++i) {
+        int32_t digit = terms.scalars[i].Digit(piece.first_window + static_cast<unsigned>(w), shape_);
         if (digit == 0) continue;
         uint32_t bucket = static_cast<uint32_t>(w) * per_window + static_cast<uint32_t>(std::abs(digit)) - 1;
         places_[placed++] = {bucket, static_cast<uint32_t>(i), digit < 0};

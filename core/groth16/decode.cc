@@ -89,10 +89,17 @@ class LowestError {
   Status status_;             // guarded by mutex_
 };
 
-/// Calls `run(first, n)` in parallel over pieces of [begin, begin + count) of at most kRun points.
+/// Points [begin, begin + count) of a section.
+struct Part {
+  const ParameterFile& file;
+  Query query;
+  uint64_t begin, count;
+};
+
+/// Calls `run(first, n)` in parallel over pieces of the part of at most kRun points.
 template <class Point, class Run>
-Status ForEachRun(const ParameterFile& file, Query query, uint64_t begin, uint64_t count, ThreadPool& pool,
-                  const DecodeOptions& options, Run run) {
+Status ForEachRun(const Part& part, ThreadPool& pool, const DecodeOptions& options, Run run) {
+  const auto& [file, query, begin, count] = part;
   if (begin > file.counts()[query] || count > file.counts()[query] - begin) {
     return absl::OutOfRangeError(StrCat("section ", QueryName(query), " has ", file.counts()[query], " points"));
   }
@@ -120,16 +127,15 @@ Status ForEachRun(const ParameterFile& file, Query query, uint64_t begin, uint64
 }
 
 template <class Point>
-Status DecodeTo(const ParameterFile& file, Query query, uint64_t begin, std::span<Point> out, ThreadPool& pool,
-                const DecodeOptions& options) {
-  return ForEachRun<Point>(file, query, begin, out.size(), pool, options, [&](uint64_t first, uint64_t n) {
-    return DecodeRun(file, query, first, out.subspan(first - begin, n), options);
+Status DecodeTo(const Part& part, std::span<Point> out, ThreadPool& pool, const DecodeOptions& options) {
+  return ForEachRun<Point>(part, pool, options, [&](uint64_t first, uint64_t n) {
+    return DecodeRun(part.file, part.query, first, out.subspan(first - part.begin, n), options);
   });
 }
 
 template <class Point>
 Status CheckSection(const ParameterFile& file, Query query, ThreadPool& pool, const DecodeOptions& options) {
-  return ForEachRun<Point>(file, query, 0, file.counts()[query], pool, options, [&](uint64_t first, uint64_t n) {
+  return ForEachRun<Point>({file, query, 0, file.counts()[query]}, pool, options, [&](uint64_t first, uint64_t n) {
     std::array<Point, kRun> scratch;
     return DecodeRun(file, query, first, std::span(scratch).first(n), options);
   });
@@ -140,12 +146,12 @@ Status CheckSection(const ParameterFile& file, Query query, ThreadPool& pool, co
 Status DecodeG1(const ParameterFile& file, Query query, uint64_t begin, std::span<G1Affine> out, ThreadPool& pool,
                 const DecodeOptions& options) {
   CUZK_CHECK(query != Query::kBG2);
-  return DecodeTo(file, query, begin, out, pool, options);
+  return DecodeTo(Part{file, query, begin, out.size()}, out, pool, options);
 }
 
 Status DecodeG2(const ParameterFile& file, uint64_t begin, std::span<G2Affine> out, ThreadPool& pool,
                 const DecodeOptions& options) {
-  return DecodeTo(file, Query::kBG2, begin, out, pool, options);
+  return DecodeTo(Part{file, Query::kBG2, begin, out.size()}, out, pool, options);
 }
 
 Status CheckPoints(const ParameterFile& file, ThreadPool& pool, const DecodeOptions& options) {

@@ -38,6 +38,7 @@ bool Strikes(const char* call) {
 
 }  // namespace
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's.
 extern "C" {
 int __real_mkostemp(char* name, int flags);
 int __real_fchmod(int fd, mode_t mode);
@@ -69,6 +70,7 @@ int __wrap_fallocate(int fd, int mode, off_t offset, off_t length) {
 }
 int __wrap_fstat(int fd, struct stat* info) { return Strikes("fstat") ? -1 : __real_fstat(fd, info); }
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace cuzk {
 namespace {
