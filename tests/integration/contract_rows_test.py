@@ -228,7 +228,7 @@ class Rows(unittest.TestCase):
         rows += [("SNAP_DEALS_UPDATE", n, f"snap-{sizes[n]}") for n in range(5)] + [("SNAP_DEALS_UPDATE", 5, None)]
         for kind, number, circuit in rows:
             with self.subTest(kind=kind, registered_proof=number):
-                partitions = 16 if circuit in ("snap-32g", "snap-64g") else 1
+                partitions = {0: 1, 1: 4}.get(number, 16)  # of a snap, by size
                 message = {**(snap if kind.startswith("SNAP") else common), "proof_kind": kind, "registered_proof": number}
                 if kind.startswith("SNAP"):
                     message["vanilla_proofs"] = post * partitions
