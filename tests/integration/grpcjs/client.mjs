@@ -1,6 +1,7 @@
 // A client that shares no code with the daemon. Commands, each printing one JSON object:
 //   prove ADDRESS REQUEST_DIRECTORY OUT [JSON overrides of message fields]
 //   call ADDRESS METHOD JSON          one call of cuzk.v1.ProvingEngine; @FILE instead of JSON
+//   calls ADDRESS METHOD FILE         one after another, each element of the file's list; prints the list of answers
 //   health ADDRESS SERVICE            Check, and the first answer of Watch
 //   services ADDRESS                  what reflection lists
 //   deadline ADDRESS REQUEST_DIRECTORY ID MILLISECONDS   Prove with a deadline
@@ -95,6 +96,13 @@ async function call(address, method, text) {
   print(await unary(connect(load('proving.proto').cuzk.v1.ProvingEngine, address), method, JSON.parse(message)));
 }
 
+async function calls(address, method, name) {
+  const client = engine(address);
+  const answers = [];
+  for (const message of JSON.parse(fs.readFileSync(name, 'utf8'))) answers.push(await unary(client, method, message));
+  print(answers);
+}
+
 async function health(address, service) {
   const client = connect(load('health.proto').grpc.health.v1.Health, address);
   const check = await unary(client, 'Check', { service });
@@ -166,4 +174,4 @@ async function follow(address, service) {
 }
 
 const [command, ...rest] = process.argv.slice(2);
-await { prove, call, health, services, deadline, leave, flood, many, follow }[command](...rest);
+await { prove, call, calls, health, services, deadline, leave, flood, many, follow }[command](...rest);
