@@ -185,7 +185,9 @@ TEST(ContractRows, S11_OneBudgetCountsRequestsWitnessesPinnedMemoryAndParameters
             status.parameters[0].host_bytes);
   engine.device().Release();
   EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
-  EXPECT_EQ(engine->Snapshot().budget.used_by_class[static_cast<size_t>(memory::MemoryClass::kRequests)], 0u);
+  engine.WaitFor([](const EngineStatus& after) {
+    return after.budget.used_by_class[static_cast<size_t>(memory::MemoryClass::kRequests)] == 0;
+  });
 }
 
 TEST(ContractRows, S12_EveryRegisteredCodeHasItsCircuitOrIsNamed) {
