@@ -177,7 +177,7 @@ class Card final : public CudaDevice {
     auto copied = Clock::now();
     pending.timeline_.push_back({prover::stage::kHostToDevice, begin, copied});
     if (options.progress) options.progress(kCopied, kFinished);
-    CUZK_ASSIGN_OR_RETURN(DeviceLease lease, region_.Enter(options.stop));
+    CUZK_ASSIGN_OR_RETURN(DeviceLease lease, region_.Enter(options.stop, options.urgency));
     pending.timeline_.push_back({prover::stage::kLeaseWait, copied, Clock::now()});
     CUZK_RETURN_IF_ERROR(EnsureWorkspace(lease, pending.parameters_->circuit_plan().workspace_bytes));
     pending.run_ = std::make_unique<PartitionRun>(*pending.parameters_, layout, worker, workspace_.span());
@@ -221,6 +221,7 @@ CudaPending::~CudaPending() {
   DeviceGuard guard(card_.id());
   static_cast<void>(cudaStreamSynchronize(worker_.copy.get()));
   static_cast<void>(cudaStreamSynchronize(worker_.compute.get()));
+  static_cast<void>(cudaStreamSynchronize(worker_.side.get()));
 }
 
 StatusOr<groth16::MsmResults> CudaPending::Finish() {

@@ -38,7 +38,8 @@ struct DomainScales {
 StatusOr<std::unique_ptr<Worker>> Worker::Create(const CardContext& card) {
   CUZK_ASSIGN_OR_RETURN(Stream copy, Stream::Create());
   CUZK_ASSIGN_OR_RETURN(Stream compute, Stream::Create());
-  std::unique_ptr<Worker> worker(new Worker{std::move(copy), std::move(compute), {}, {}, {}});
+  CUZK_ASSIGN_OR_RETURN(Stream side, Stream::CreateUrgent());
+  std::unique_ptr<Worker> worker(new Worker{std::move(copy), std::move(compute), std::move(side), {}, {}, {}});
   CUZK_ASSIGN_OR_RETURN(worker->g1_results, PinnedArray<algebra::G1Xyzz>::Allocate(*card.pinned, 4 * kSlotPoints));
   CUZK_ASSIGN_OR_RETURN(worker->g2_results, PinnedArray<algebra::G2Xyzz>::Allocate(*card.pinned, kSlotPoints));
   return worker;
@@ -58,31 +59,57 @@ Status PartitionRun::CheckStop() const {
                                 : absl::OkStatus();
 }
 
-Status PartitionRun::BeginStage(std::string_view stage) {
+Status PartitionRun::BeginStage(std::string_view stage, StreamView stream) {
   CUZK_RETURN_IF_ERROR(CheckStop());
   CUZK_ASSIGN_OR_RETURN(Event begin, Event::Create());
   CUZK_ASSIGN_OR_RETURN(Event end, Event::Create());
-  CUZK_RETURN_IF_ERROR(begin.Record(worker_.compute));
-  stages_.push_back({stage, std::move(begin), std::move(end)});
+  CUZK_RETURN_IF_ERROR(begin.Record(stream));
+  stages_.push_back({stage, stream, std::move(begin), std::move(end)});
   return absl::OkStatus();
 }
-Status PartitionRun::EndStage() { return stages_.back().end.Record(worker_.compute); }
+Status PartitionRun::EndStage() { return stages_.back().end.Record(stages_.back().stream); }
+
+Status PartitionRun::TakeMemory() {
+  const CircuitPlan& plan = parameters_.circuit_plan();
+  for (Fr*& v : vectors_) v = main_.arena.Take<Fr>(plan.vector_elements);
+  Arena& sums = sums_lane().arena;
+  list_ = sums.Take<uint32_t>(plan.list_elements);
+  list_count_ = sums.Take<uint32_t>(1);
+  gathered_ = side_by_side() ? sums.Take<Fr>(shape_.wide_aux_count() + shape_.counts.inputs) : vectors_[0];
+  if (!plan.resident) {
+    for (std::byte*& chunk : chunks_) {
+      chunk = main_.arena.Take<std::byte>(plan.chunk_points * sizeof(algebra::G2Affine));
+    }
+  }
+  if (!main_.arena.overrun() && !side_.arena.overrun()) return absl::OkStatus();
+  return absl::ResourceExhaustedError("the workspace of the card is smaller than the plan");
+}
 
 Status PartitionRun::Enqueue(const prover::DeviceLease&, const CardContext&, std::stop_token stop) {
   stop_ = stop;
-  const CircuitPlan& plan = parameters_.circuit_plan();
-  for (Fr*& v : vectors_) v = arena_.Take<Fr>(plan.vector_elements);
-  list_ = arena_.Take<uint32_t>(plan.list_elements);
-  list_count_ = arena_.Take<uint32_t>(1);
-  if (!plan.resident) {
-    for (std::byte*& chunk : chunks_) chunk = arena_.Take<std::byte>(plan.chunk_points * sizeof(algebra::G2Affine));
-  }
-  CUZK_RETURN_IF_ERROR(BeginStage(prover::stage::kTransforms));
+  CUZK_RETURN_IF_ERROR(TakeMemory());
+  CUZK_RETURN_IF_ERROR(BeginStage(prover::stage::kTransforms, main_.stream));
   CUZK_RETURN_IF_ERROR(NarrowPlainAux());
-  if (arena_.overrun()) return absl::ResourceExhaustedError("the workspace of the card is smaller than the plan");
+  std::optional<Event> narrowed;
+  if (side_by_side()) {
+    CUZK_ASSIGN_OR_RETURN(narrowed, Event::Create());
+    CUZK_RETURN_IF_ERROR(narrowed->Record(main_.stream));
+    CUZK_RETURN_IF_ERROR(narrowed->Wait(side_.stream));
+  }
   CUZK_RETURN_IF_ERROR(Transforms());
   CUZK_RETURN_IF_ERROR(EndStage());
+  if (side_by_side()) {
+    // Beside the transforms, whose blocks come and go: those of the sum of h stay to its end, all of them at once.
+    CUZK_RETURN_IF_ERROR(SumVariables());
+    CUZK_RETURN_IF_ERROR(stages_.back().end.Wait(main_.stream));
+  }
   CUZK_RETURN_IF_ERROR(SumH());
+  if (!side_by_side()) CUZK_RETURN_IF_ERROR(SumVariables());
+  CUZK_ASSIGN_OR_RETURN(finished_, Event::Create());
+  return finished_->Record(main_.stream);
+}
+
+Status PartitionRun::SumVariables() {
   CUZK_RETURN_IF_ERROR(SumTerms(Terms::kL, prover::stage::kMsmL, Query::kL));
   CUZK_RETURN_IF_ERROR(SumTerms(Terms::kA, prover::stage::kMsmA, Query::kA));
   return SumTerms(Terms::kB, prover::stage::kMsmBG1, Query::kBG1);
@@ -94,19 +121,19 @@ Status PartitionRun::NarrowPlainAux() {
     aux_wide_ = reinterpret_cast<const Fr*>(Plane(lease_layout_.aux.wide));
     return absl::OkStatus();
   }
-  uint64_t* bits = arena_.Take<uint64_t>((shape_.counts.aux + 63) / 64);
-  Fr* wide = arena_.Take<Fr>(shape_.wide_aux_count());
-  if (arena_.overrun()) return absl::ResourceExhaustedError("no room to narrow a plain witness");
+  uint64_t* bits = main_.arena.Take<uint64_t>((shape_.counts.aux + 63) / 64);
+  Fr* wide = main_.arena.Take<Fr>(shape_.wide_aux_count());
+  if (main_.arena.overrun()) return absl::ResourceExhaustedError("no room to narrow a plain witness");
   aux_bits_ = bits;
   aux_wide_ = wide;
   return NarrowAux(reinterpret_cast<const Fr*>(Plane(lease_layout_.aux.wide)), shape_.counts.aux,
-                   parameters_.tables().boolean(), parameters_.tables().boolean_ranks(), bits, wide, worker_.compute);
+                   parameters_.tables().boolean(), parameters_.tables().boolean_ranks(), bits, wide, main_.stream);
 }
 
 Status PartitionRun::Rows(Matrix matrix, Fr* out) {
   const RowPlanes planes{worker_.witness.data(), lease_layout_, shape_.counts.rows_with_inputs(),
                          parameters_.domain().size()};
-  return ReadRows(planes, matrix, parameters_.tables().wide_rows(matrix), out, worker_.compute);
+  return ReadRows(planes, matrix, parameters_.tables().wide_rows(matrix), out, main_.stream);
 }
 
 /// H = (A B - C) / Z in six transforms: on the coset Z is the constant z, so C needs only its inverse transform.
@@ -114,7 +141,7 @@ Status PartitionRun::Rows(Matrix matrix, Fr* out) {
 Status PartitionRun::Transforms() {
   const DomainTables& domain = parameters_.domain();
   const DomainScales scales(domain.log2_size());
-  StreamView stream = worker_.compute;
+  StreamView stream = main_.stream;
   Epilogue to_coset{.scaled = true, .scale = scales.size_inverse, .shift_powers = 1};
   CUZK_RETURN_IF_ERROR(Rows(Matrix::kA, vectors_[0]));
   CUZK_RETURN_IF_ERROR(domain.ToReversed(vectors_[0], true, to_coset, stream));
@@ -162,7 +189,7 @@ Status PartitionRun::ForEachChunk(Query query, size_t slot, auto&& enqueue) {
 }
 
 Status PartitionRun::SumH() {
-  CUZK_RETURN_IF_ERROR(BeginStage(prover::stage::kMsmH));
+  CUZK_RETURN_IF_ERROR(BeginStage(prover::stage::kMsmH, main_.stream));
   const uint64_t count = parameters_.count(Query::kH);
   const bool resident = parameters_.circuit_plan().resident;
   IndexMap map;
@@ -171,7 +198,7 @@ Status PartitionRun::SumH() {
     map.kind = IndexMap::Kind::kReversed;
     map.log2_size = static_cast<int>(parameters_.domain().log2_size());
   } else {
-    CUZK_RETURN_IF_ERROR(ReverseOrder(vectors_[1], vectors_[0], parameters_.domain().log2_size(), worker_.compute));
+    CUZK_RETURN_IF_ERROR(ReverseOrder(vectors_[1], vectors_[0], parameters_.domain().log2_size(), main_.stream));
     scalars = vectors_[0];
   }
   // The last coefficient, which is also the last in reversed order, has no point: it is zero.
@@ -179,10 +206,10 @@ Status PartitionRun::SumH() {
     CUZK_RETURN_IF_ERROR(ForEachChunk<Fp>(
         Query::kH, Slot(Query::kH), [&](const algebra::G1Affine* points, uint64_t begin, uint64_t end) -> Status {
           QuerySum& sum = sums_[Slot(Query::kH)];
-          CUZK_ASSIGN_OR_RETURN(sum.plan, PlanMsm<Fp>(static_cast<uint32_t>(end - begin), arena_.left()));
+          CUZK_ASSIGN_OR_RETURN(sum.plan, PlanMsm<Fp>(static_cast<uint32_t>(end - begin), main_.arena.left()));
           sum.has_terms = true;
-          return EnqueueMsm<Fp>(sum.plan, points, scalars + begin, map, arena_, Results<Fp>(Slot(Query::kH)),
-                                worker_.compute);
+          return EnqueueMsm<Fp>(sum.plan, points, scalars + begin, map, main_.arena, Results<Fp>(Slot(Query::kH)),
+                                main_.stream);
         }));
   }
   return EndStage();
@@ -192,6 +219,7 @@ template <class F>
 Status PartitionRun::SumRange(Terms terms, const algebra::AffinePoint<F>* points, uint64_t begin, uint64_t end,
                               size_t slot) {
   const CircuitTables& tables = parameters_.tables();
+  const Lane& lane = sums_lane();
   const WideTerms& wide = tables.wide(terms);
   QuerySum& sum = sums_[slot];
   algebra::XyzzPoint<F>* results = Results<F>(slot);
@@ -201,14 +229,14 @@ Status PartitionRun::SumRange(Terms terms, const algebra::AffinePoint<F>* points
   size_t last =
       static_cast<size_t>(std::lower_bound(wide.points.begin(), wide.points.end(), end) - wide.points.begin());
   if (last > first) {
-    CUZK_ASSIGN_OR_RETURN(sum.plan, PlanMsm<F>(static_cast<uint32_t>(last - first), arena_.left()));
+    CUZK_ASSIGN_OR_RETURN(sum.plan, PlanMsm<F>(static_cast<uint32_t>(last - first), lane.arena.left()));
     sum.has_terms = true;
     IndexMap map{.kind = IndexMap::Kind::kList, .list = wide.point.data() + first};
     CUZK_RETURN_IF_ERROR(
-        EnqueueMsm<F>(sum.plan, points - begin, vectors_[0] + first, map, arena_, results, worker_.compute));
+        EnqueueMsm<F>(sum.plan, points - begin, gathered_ + first, map, lane.arena, results, lane.stream));
   }
   if (shape_.boolean_aux.count() == 0) return absl::OkStatus();
-  CUZK_CUDA(cudaMemsetAsync(list_count_, 0, sizeof(uint32_t), worker_.compute.get()));
+  CUZK_CUDA(cudaMemsetAsync(list_count_, 0, sizeof(uint32_t), lane.stream.get()));
   BitSelection bits{aux_bits_,
                     tables.members(terms),
                     tables.ranks(terms),
@@ -216,23 +244,23 @@ Status PartitionRun::SumRange(Terms terms, const algebra::AffinePoint<F>* points
                     tables.input_points(terms),
                     begin,
                     end};
-  CUZK_RETURN_IF_ERROR(ListSetBits(bits, list_, list_count_, worker_.compute));
+  CUZK_RETURN_IF_ERROR(ListSetBits(bits, list_, list_count_, lane.stream));
   sum.has_ones = true;
-  return EnqueueListSum<F>(points, list_, list_count_, arena_, results + kMaxMsmResultPoints, worker_.compute);
+  return EnqueueListSum<F>(points, list_, list_count_, lane.arena, results + kMaxMsmResultPoints, lane.stream);
 }
 
 Status PartitionRun::SumTerms(Terms terms, std::string_view stage, Query query) {
-  CUZK_RETURN_IF_ERROR(BeginStage(stage));
+  CUZK_RETURN_IF_ERROR(BeginStage(stage, sums_lane().stream));
   const WideTerms& wide = parameters_.tables().wide(terms);
   CUZK_RETURN_IF_ERROR(GatherScalars(reinterpret_cast<const Fr*>(Plane(lease_layout_.inputs)), shape_.counts.inputs,
-                                     aux_wide_, wide.source.data(), wide.source.size(), vectors_[0], worker_.compute));
+                                     aux_wide_, wide.source.data(), wide.source.size(), gathered_, sums_lane().stream));
   CUZK_RETURN_IF_ERROR(
       ForEachChunk<Fp>(query, Slot(query), [&](const algebra::G1Affine* points, uint64_t begin, uint64_t end) {
         return SumRange<Fp>(terms, points, begin, end, Slot(query));
       }));
   CUZK_RETURN_IF_ERROR(EndStage());
   if (terms != Terms::kB) return absl::OkStatus();
-  CUZK_RETURN_IF_ERROR(BeginStage(prover::stage::kMsmBG2));
+  CUZK_RETURN_IF_ERROR(BeginStage(prover::stage::kMsmBG2, sums_lane().stream));
   CUZK_RETURN_IF_ERROR(ForEachChunk<Fp2>(Query::kBG2, Slot(Query::kBG2),
                                          [&](const algebra::G2Affine* points, uint64_t begin, uint64_t end) {
                                            return SumRange<Fp2>(terms, points, begin, end, Slot(Query::kBG2));
@@ -257,9 +285,9 @@ groth16::MsmResults PartitionRun::Collect() {
 
 StatusOr<prover::Timeline> PartitionRun::StageTimes(std::chrono::steady_clock::time_point end) const {
   prover::Timeline r;
-  if (stages_.empty()) return r;
+  if (!finished_) return r;
   auto at = [&](const Event& event) -> StatusOr<std::chrono::steady_clock::time_point> {
-    CUZK_ASSIGN_OR_RETURN(float ms, stages_.back().end.MillisecondsSince(event));
+    CUZK_ASSIGN_OR_RETURN(float ms, finished_->MillisecondsSince(event));
     return end - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                      std::chrono::duration<float, std::milli>(ms));
   };

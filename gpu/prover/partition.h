@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/prover/device.h"
@@ -12,12 +13,13 @@
 
 namespace cuzk::gpu {
 
-/// What one worker of a card owns: its two streams, its copy of the witness, and where its results land. Used by one
+/// What one worker of a card owns: its streams, its copy of the witness, and where its results land. Used by one
 /// thread at a time.
 struct Worker {
   static StatusOr<std::unique_ptr<Worker>> Create(const CardContext& card);
 
   Stream copy, compute;
+  Stream side;  // sums that do not fill the card, beside `compute` and before it
   Buffer<std::byte> witness;
   PinnedArray<algebra::G1Xyzz> g1_results;  // a stretch for each of h, l, a, b_g1
   PinnedArray<algebra::G2Xyzz> g2_results;
@@ -30,10 +32,17 @@ struct QuerySum {
   MsmPlan plan;
 };
 
-/// Begin and end of a stage on the compute stream.
+/// Begin and end of a stage on its stream.
 struct StageEvents {
   std::string_view stage;
+  StreamView stream;
   Event begin, end;
+};
+
+/// Where kernels are enqueued, and the scratch that only they use.
+struct Lane {
+  StreamView stream;
+  Arena arena;
 };
 
 /// Enqueues the computation of one partition. Every function takes the lease: only its holder enqueues kernels.
@@ -44,18 +53,28 @@ class PartitionRun {
         shape_(*parameters.shape()),
         lease_layout_(r1cs::LeaseLayout::For(shape_, layout)),
         worker_(worker),
-        arena_(workspace.data(), workspace.size()) {}
+        main_{worker.compute, Arena(workspace.data(), MainBytes(workspace, parameters.circuit_plan()))},
+        side_{worker.side, Arena(workspace.data() + main_.arena.bytes(), workspace.size() - main_.arena.bytes())} {}
 
   /// Everything. Where points are streamed it waits in between; resident, it only enqueues. Cancelled between stages.
   Status Enqueue(const prover::DeviceLease& lease, const CardContext& card, std::stop_token stop);
 
   /// After the compute stream is done. Runs on the host.
   groth16::MsmResults Collect();
-  /// The stages by the events; the last one ended at `end`.
+  /// The stages by the events; everything ended at `end`.
   StatusOr<prover::Timeline> StageTimes(std::chrono::steady_clock::time_point end) const;
 
  private:
   using Fr = algebra::Fr;
+  /// All but the plan's side_bytes; ends where an Arena may begin.
+  static size_t MainBytes(std::span<const std::byte> workspace, const CircuitPlan& plan) {
+    return plan.side_bytes == 0 ? workspace.size() : (workspace.size() - plan.side_bytes) / 256 * 256;
+  }
+  bool side_by_side() const { return parameters_.circuit_plan().side_bytes > 0; }
+  /// Of the sums over variables.
+  Lane& sums_lane() { return side_by_side() ? side_ : main_; }
+  Status TakeMemory();
+  Status SumVariables();
   Status Transforms();
   Status Rows(r1cs::Matrix matrix, Fr* out);
   Status NarrowPlainAux();
@@ -69,7 +88,7 @@ class PartitionRun {
   algebra::JacobianPoint<F> SumOf(size_t slot) const;
   template <class F>
   algebra::XyzzPoint<F>* Results(size_t slot) const;
-  Status BeginStage(std::string_view stage);
+  Status BeginStage(std::string_view stage, StreamView stream);
   Status EndStage();
   Status CheckStop() const;
   const std::byte* Plane(const r1cs::Plane& plane) const { return worker_.witness.data() + plane.offset; }
@@ -78,9 +97,10 @@ class PartitionRun {
   const r1cs::Shape& shape_;
   const r1cs::LeaseLayout lease_layout_;
   Worker& worker_;
-  Arena arena_;
+  Lane main_, side_;
   std::stop_token stop_;
   Fr* vectors_[2] = {};
+  Fr* gathered_ = nullptr;  // whole scalars of a sum over variables
   uint32_t* list_ = nullptr;
   uint32_t* list_count_ = nullptr;
   std::byte* chunks_[2] = {};
@@ -90,6 +110,7 @@ class PartitionRun {
   groth16::MsmResults streamed_{algebra::G1::Infinity(), algebra::G1::Infinity(), algebra::G1::Infinity(),
                                 algebra::G1::Infinity(), algebra::G2::Infinity()};  // sums of the chunks so far
   std::vector<StageEvents> stages_;
+  std::optional<Event> finished_;  // of everything
 };
 
 }  // namespace cuzk::gpu

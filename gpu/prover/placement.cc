@@ -27,6 +27,9 @@ StatusOr<uint64_t> ScratchFor(uint64_t g1_terms, uint64_t g2_terms, uint64_t mem
   return bytes;
 }
 
+/// Sums of fewer whole scalars than this leave much of the card idle: they run beside others.
+constexpr uint64_t kSideTerms = uint64_t{1} << 22;
+
 /// Room for the odd rounding of pieces of the workspace.
 constexpr uint64_t kSlack = 1 << 20;
 
@@ -34,6 +37,14 @@ constexpr uint64_t kSlack = 1 << 20;
 uint64_t NarrowedBytes(const r1cs::Shape& shape, r1cs::Layout layout) {
   if (layout == r1cs::Layout::kNarrow) return 0;
   return (shape.counts.aux + 63) / 64 * sizeof(uint64_t) + shape.wide_aux_count() * sizeof(algebra::Fr);
+}
+
+/// What the sums over variables take if they run beside the rest; 0 if `memory` has no room for it.
+uint64_t SideBytes(const CircuitPlan& plan, uint64_t wide, uint64_t g2_terms, uint64_t memory) {
+  const uint64_t fixed = plan.list_elements * sizeof(uint32_t) + wide * sizeof(algebra::Fr) + kSlack;
+  if (fixed >= memory) return 0;
+  auto scratch = ScratchFor(std::max<uint64_t>(wide, 1), g2_terms, memory - fixed);
+  return scratch.ok() ? fixed + *scratch : 0;
 }
 
 }  // namespace
@@ -64,9 +75,12 @@ StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, 
   auto text = [](uint64_t bytes) { return StrCat((bytes + (1 << 20) - 1) >> 20, " MiB"); };
 
   if (fixed + points < available) {
-    auto scratch = ScratchFor(g1_terms, g2_terms, available - fixed - points);
+    const uint64_t rest = available - fixed - points;
+    auto scratch = ScratchFor(g1_terms, g2_terms, rest);
     if (scratch.ok()) {
       r.workspace_bytes = vectors + *scratch;
+      if (wide < kSideTerms) r.side_bytes = SideBytes(r, wide, g2_terms, rest - *scratch);
+      r.workspace_bytes += r.side_bytes;
       plan.placement = prover::Placement::kResident;
       plan.parameter_device_bytes = points + tables;
       plan.explanation = StrCat("points ", text(points), " in device memory, workspace ", text(r.workspace_bytes), ", ",

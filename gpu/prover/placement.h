@@ -18,6 +18,8 @@ struct CircuitPlan {
   uint64_t list_elements = 0;    ///< of the list of points whose scalar is one
   uint64_t chunk_points = 0;     ///< streamed: points in device memory at a time (two buffers of them)
   uint64_t workspace_bytes = 0;  ///< vectors, list, chunks and scratch; shared by all partitions of the card
+  /// Of the workspace's end, for the sums over variables beside transforms and the sum of h; 0: one after the other.
+  uint64_t side_bytes = 0;
 };
 
 /// Decides for `available` bytes of device memory; the card is current (its processors decide how large scratch is).

@@ -29,6 +29,14 @@ class Stream {
     CUZK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     return Stream(stream);
   }
+  /// One whose kernels go before those of other streams wherever both have blocks waiting.
+  static StatusOr<Stream> CreateUrgent() {
+    int least = 0, greatest = 0;
+    CUZK_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    cudaStream_t stream = nullptr;
+    CUZK_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
+    return Stream(stream);
+  }
   Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
   Stream& operator=(Stream&& other) noexcept {
     std::swap(stream_, other.stream_);
