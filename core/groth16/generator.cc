@@ -174,7 +174,7 @@ Status WriteSections(const GeneratorInput& input, const SectionScalars& scalars,
 /// Files without a development record were not made here (they may be the network's): they are never replaced.
 Status CheckTarget(const std::filesystem::path& path) {
   if (std::filesystem::exists(DevelopmentRecordPath(path))) return absl::OkStatus();
-  for (std::filesystem::path file : {path, std::filesystem::path(path).replace_extension(".vk")}) {
+  for (const std::filesystem::path& file : {path, std::filesystem::path(path).replace_extension(".vk")}) {
     if (!std::filesystem::exists(file)) continue;
     return absl::InvalidArgumentError(
         StrCat(file.string(), " is there and was not made as development parameters; move it away first"));

@@ -11,7 +11,6 @@ namespace cuzk::groth16 {
 namespace {
 
 using algebra::Fr;
-using r1cs::Matrix;
 using r1cs::Position;
 using r1cs::RowStretch;
 using Targets = std::array<std::span<Fr>, r1cs::kMatrixCount>;
