@@ -62,6 +62,10 @@ F OnHost(FieldOp op, const F& a, const F& b) {
       return a + a;
     case FieldOp::kInverse:
       return a.Inverse();
+    case FieldOp::kKnownFactor:
+      return a * b * b;
+    case FieldOp::kOwnSquare:
+      return a * b * a * b;
   }
   return a;
 }
@@ -73,8 +77,10 @@ TYPED_TEST_SUITE(FieldOnDevice, Fields);
 
 TYPED_TEST(FieldOnDevice, EqualsTheHostBitForBit) {
   for (FieldOp op : {FieldOp::kAdd, FieldOp::kSub, FieldOp::kMul, FieldOp::kSquare, FieldOp::kNegate, FieldOp::kDouble,
-                     FieldOp::kInverse}) {
+                     FieldOp::kInverse, FieldOp::kKnownFactor, FieldOp::kOwnSquare}) {
     if (op == FieldOp::kInverse && std::is_same_v<TypeParam, Fr>) continue;
+    if (op == FieldOp::kKnownFactor && !std::is_same_v<TypeParam, Fr>) continue;
+    if (op == FieldOp::kOwnSquare && !std::is_same_v<TypeParam, Fp>) continue;
     size_t n = op == FieldOp::kInverse ? 3000 : 200000;
     auto a = Elements<TypeParam>(n, 1), b = Elements<TypeParam>(n, 2);
     auto r = Must(Apply(op, a, b));

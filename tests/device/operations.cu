@@ -1,6 +1,8 @@
 #include "tests/device/operations.h"
 
+#include "gpu/field/factor.cuh"
 #include "gpu/field/inverse.cuh"
+#include "gpu/field/lazy.cuh"
 #include "gpu/msm/sums.cuh"
 #include "gpu/runtime/buffer.h"
 #include "gpu/runtime/stream.h"
@@ -49,6 +51,18 @@ __global__ void FieldKernel(FieldOp op, const D* a, const D* b, D* out, size_t n
       break;
     case FieldOp::kInverse:
       if constexpr (sizeof(D) != 32) r = x.Inverse();
+      break;
+    case FieldOp::kKnownFactor:
+      if constexpr (std::is_same_v<D, FrD>) {
+        FrFactor factor = MakeFactor(y);
+        r = TimesFactor(TimesFactor(x, factor), factor).Reduced();
+      }
+      break;
+    case FieldOp::kOwnSquare:
+      if constexpr (std::is_same_v<D, FpD>) {
+        using Steps = AdditionSteps<FpD>;
+        r = Steps::Square(Steps::Product(x, y)).Reduced();
+      }
       break;
   }
   Store(out + i, r);
