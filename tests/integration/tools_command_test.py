@@ -319,12 +319,14 @@ class Terminal:
 
     def end(self):
         """The exit code."""
-        for _ in range(200):
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
             self.read(0.05)
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 os.close(self.fd)
                 return os.waitstatus_to_exitcode(status)
+            time.sleep(0.01)  # reading waits no more once the terminal is given back
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         raise AssertionError("it does not end")

@@ -22,6 +22,7 @@ import tomllib
 import unittest
 
 import daemon_fixture as fixture
+import net_fixture as net
 import tools_command_test as commands
 import tools_package_test as packing
 
@@ -152,6 +153,12 @@ class Operations(unittest.TestCase):
                 print(f"line {block.line} is not run: {block.marks['not run'].strip()}")
 
     def test_settings_are_accepted(self):
+        authority = net.Certificates(self.folder)
+        certificate, key = authority.sign("server", 1)
+        folder = self.folder / "tls"
+        folder.mkdir()
+        for made, name in ((certificate, "server.crt"), (key, "server.key"), (authority.ca, "clients.crt")):
+            shutil.copy(made, folder / name)
         for block in blocks():
             if block.language != "toml":
                 continue
@@ -160,7 +167,7 @@ class Operations(unittest.TestCase):
                 self.assertEqual(set(table["Cuzk"]), {"Address", "MaxPending", "ProveTimeout"})
                 continue
             file = self.folder / "block.toml"
-            file.write_text(block.text)
+            file.write_text(block.text.replace("/etc/cuzkd/tls", str(folder)))
             checked = fixture.run(fixture.BIN / "cuzkd", "--check-config", "--config", file)
             self.assertEqual(checked.code, 0, f"line {block.line}: {checked}")
 
