@@ -184,13 +184,18 @@ class End(Supervised):
         daemon.terminate(signal.SIGINT)
         self.end(daemon)
 
-    def test_sigusr1_does_not_end_a_drain(self):
+    def start_draining(self):
+        """A daemon that waits for one job whose device is held."""
         daemon = self.start()
         daemon.tell("hold")
         self.submit(daemon, "last")
         daemon.wait_until_held()
         daemon.terminate()
         self.systemd.wait_for("STATUS=draining")
+        return daemon
+
+    def test_sigusr1_does_not_end_a_drain(self):
+        daemon = self.start_draining()
         daemon.terminate(signal.SIGUSR1)
         time.sleep(0.3)
         self.assertIsNone(daemon.process.poll(), daemon.log())
@@ -198,12 +203,7 @@ class End(Supervised):
         self.end(daemon)
 
     def test_sighup_while_draining_is_ignored(self):
-        daemon = self.start()
-        daemon.tell("hold")
-        self.submit(daemon, "last")
-        daemon.wait_until_held()
-        daemon.terminate()
-        self.systemd.wait_for("STATUS=draining")
+        daemon = self.start_draining()
         daemon.terminate(signal.SIGHUP)
         daemon.tell("release")
         self.end(daemon)
