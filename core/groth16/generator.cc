@@ -1,13 +1,13 @@
 #include "core/groth16/generator.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <vector>
 
 #include "core/algebra/fixed_base.h"
 #include "core/algebra/point_io.h"
 #include "core/base/file.h"
+#include "core/base/first_where.h"
 #include "core/base/hash.h"
 #include "core/groth16/identity.h"
 #include "core/groth16/parameter_file.h"
@@ -142,12 +142,9 @@ class SectionWriter {
     if (n == 0) return absl::OkStatus();
     scalars_.Fill(query, begin, pieces.scalars, pool_);
     CUZK_RETURN_IF_ERROR(multiplier_.Multiply(pieces.scalars, pieces.points));
-    std::atomic<size_t> infinite{n};
-    pool_.ParallelFor(n, 1024, [&](size_t from, size_t to) {
-      for (size_t i = from; i < to; ++i) {
-        if (pieces.points[i].IsInfinity()) infinite = i;
-        std::ranges::copy(WriteUncompressed(pieces.points[i]), pieces.bytes.data() + i * sizeof(Point));
-      }
+    const uint64_t infinite = FirstWhere(n, 1024, pool_, [&](size_t i) {
+      std::ranges::copy(WriteUncompressed(pieces.points[i]), pieces.bytes.data() + i * sizeof(Point));
+      return pieces.points[i].IsInfinity();
     });
     if (infinite == n) return absl::OkStatus();
     return absl::InvalidArgumentError(

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "core/base/first_where.h"
 
 namespace cuzk::groth16 {
 namespace {
@@ -140,27 +141,14 @@ Status Stream(const GeneratorInput& input, Accumulator& accumulator, ThreadPool&
   return input.rows(whole);
 }
 
-/// The least index that `wrong` names; `size` if there is none.
-template <class Wrong>
-uint64_t FirstWrong(uint64_t size, ThreadPool& pool, Wrong wrong) {
-  std::atomic<uint64_t> first{size};
-  pool.ParallelFor(size, 1 << 14, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      if (!wrong(i)) continue;
-      uint64_t least = first.load();
-      while (i < least && !first.compare_exchange_weak(least, i)) {
-      }
-      return;
-    }
-  });
-  return first.load();
-}
+/// Scalars that one thread searches at a time.
+constexpr size_t kSearched = 1 << 14;
 
 /// Density by structure and zero by value must agree, else the file would lack a point or hold infinity.
 Status CheckDensity(const r1cs::IndexSet& dense, std::span<const Fr> scalars, std::string_view query,
                     std::string_view kind, ThreadPool& pool) {
-  const uint64_t i =
-      FirstWrong(scalars.size(), pool, [&](size_t at) { return dense.Contains(at) == scalars[at].IsZero(); });
+  const uint64_t i = FirstWhere(scalars.size(), kSearched, pool,
+                                [&](size_t at) { return dense.Contains(at) == scalars[at].IsZero(); });
   if (i == scalars.size()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       scalars[i].IsZero()
@@ -173,7 +161,7 @@ Status CheckScalars(const r1cs::Shape& shape, const QueryScalars& scalars, Threa
   CUZK_RETURN_IF_ERROR(CheckDensity(shape.a_aux, scalars.u.span().subspan(inputs), "a", "aux", pool));
   CUZK_RETURN_IF_ERROR(CheckDensity(shape.b_input, scalars.v.span().first(inputs), "b", "input", pool));
   CUZK_RETURN_IF_ERROR(CheckDensity(shape.b_aux, scalars.v.span().subspan(inputs), "b", "aux", pool));
-  const uint64_t i = FirstWrong(scalars.ext.size(), pool, [&](size_t at) {
+  const uint64_t i = FirstWhere(scalars.ext.size(), kSearched, pool, [&](size_t at) {
     return (at < inputs && scalars.u[at].IsZero()) || scalars.ext[at].IsZero();
   });
   if (i == scalars.ext.size()) return absl::OkStatus();

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "core/base/first_where.h"
+
 namespace cuzk {
 namespace {
 
@@ -29,6 +31,17 @@ TEST_P(ThreadPoolTest, NestedLoopsEnd) {
     }
   });
   EXPECT_EQ(sum, 800u);
+}
+
+TEST_P(ThreadPoolTest, FirstWhereFindsWhatOneThreadWouldFind) {
+  ThreadPool pool(GetParam());
+  for (size_t step : {1, 7, 100, 999}) {
+    for (size_t first : {0, 1, 6, 500, 999}) {
+      EXPECT_EQ(FirstWhere(1000, 3, pool, [&](size_t i) { return i >= first && (i - first) % step == 0; }), first);
+    }
+  }
+  EXPECT_EQ(FirstWhere(1000, 3, pool, [](size_t) { return false; }), 1000u);
+  EXPECT_EQ(FirstWhere(0, 3, pool, [](size_t) { return true; }), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ThreadPoolTest, testing::Values(1, 2, 5));
