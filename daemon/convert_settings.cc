@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/log.h"
-#include "core/base/settings.h"
+#include "core/base/settings_text.h"
 #include "core/filecoin/registry.h"
 #include "daemon/address.h"
 
@@ -239,23 +239,8 @@ void Collect(const toml::table& table, const std::string& prefix, Collected& out
   }
 }
 
-// A paragraph as comment lines of at most 118 columns, the later ones indented.
-std::string Comment(std::string_view paragraph) {
-  std::string escaped = EscapeControl(paragraph);
-  std::string_view text = escaped;
-  std::string out, line("#");
-  while (!text.empty()) {
-    size_t blank = text.find(' ');
-    std::string_view word = text.substr(0, blank);
-    if (line.size() + 1 + word.size() > 118) {
-      out += StrCat(line, "\n");
-      line = "#     ";
-    }
-    line += StrCat(" ", word);
-    text = blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
-  }
-  return StrCat(out, line, "\n");
-}
+// A paragraph of the file's comments; its later lines are indented.
+std::string Comment(std::string_view paragraph) { return TomlComment(EscapeControl(paragraph), "#     "); }
 
 // Whether a server without encryption would be reachable from elsewhere.
 bool NeedsPlaintext(const std::vector<std::pair<std::string, std::string>>& settings) {
@@ -268,16 +253,14 @@ bool NeedsPlaintext(const std::vector<std::pair<std::string, std::string>>& sett
 
 StatusOr<std::string> Write(const std::vector<std::pair<std::string, std::string>>& chosen) {
   CUZK_ASSIGN_OR_RETURN(Settings settings, Settings::Load({.flags = chosen}));
-  std::string out, section;
+  std::string out;
+  std::string_view section;
   for (const SettingRow& row : SettingTable()) {
     auto is_row = [&](const auto& setting) { return setting.first == row.name; };
     if (std::none_of(chosen.begin(), chosen.end(), is_row)) continue;
-    size_t dot = row.name.find('.');
-    std::string of(dot == std::string_view::npos ? "" : row.name.substr(0, dot));
-    std::string_view key = dot == std::string_view::npos ? row.name : row.name.substr(dot + 1);
-    if (of != section) out += StrCat("\n[", of, "]\n");
-    section = of;
-    out += StrCat(key, " = ", settings.FileText(row), "\n");
+    if (SectionOf(row.name) != section) out += StrCat("\n[", SectionOf(row.name), "]\n");
+    section = SectionOf(row.name);
+    out += StrCat(KeyOf(row.name), " = ", settings.FileText(row), "\n");
   }
   return out;
 }

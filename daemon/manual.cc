@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <span>
 
-#include "core/base/settings.h"
+#include "core/base/settings_text.h"
 #include "daemon/exit_code.h"
 #include "daemon/manual_page.h"
 
@@ -80,13 +80,11 @@ void AddSettingVariables(ManualPage& page) {
 }
 
 void AddSetting(const SettingRow& row, std::string_view default_text, ManualPage& page) {
-  std::string text(row.description);
-  text += StrCat(" Value: ", SettingTypeName(row.type), row.unit.empty() ? "" : StrCat(" of ", row.unit));
-  if (!row.choices.empty()) text += StrCat(row.type == SettingType::kText ? ": " : ", or ", row.choices);
-  text += StrCat(". Flag --", row.name, ", variable ", EnvironmentName(row.name));
+  std::string text =
+      StrCat(row.description, " ", ValueInWords(row), ". Flag --", row.name, ", variable ", EnvironmentName(row.name));
   if (!row.variable.empty()) text += StrCat(", else ", row.variable);
   text += row.reloadable ? ". Takes effect on SIGHUP." : ".";
-  page.Item(StrCat(row.name.substr(row.name.find('.') + 1), " = ", default_text), text);
+  page.Item(StrCat(KeyOf(row.name), " = ", default_text), text);
 }
 
 }  // namespace
@@ -156,10 +154,8 @@ std::string SettingsManual() {
   const Settings defaults = Settings::Defaults();
   std::string_view section;
   for (const SettingRow& row : SettingTable()) {
-    size_t dot = row.name.find('.');
-    std::string_view of = dot == std::string_view::npos ? "" : row.name.substr(0, dot);
-    if (of != section) page.Subsection(StrCat("[", of, "]"));
-    section = of;
+    if (SectionOf(row.name) != section) page.Subsection(StrCat("[", SectionOf(row.name), "]"));
+    section = SectionOf(row.name);
     AddSetting(row, defaults.FileText(row), page);
   }
   page.Section("FILES").Item("/etc/cuzkd/cuzkd.toml", "The file.");

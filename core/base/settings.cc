@@ -119,37 +119,12 @@ Status ReadEnvironment(const std::map<std::string, std::string>& environment, st
   return absl::OkStatus();
 }
 
-std::string_view SectionOf(std::string_view name) {
-  size_t dot = name.find('.');
-  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
-}
-
-std::string_view KeyOf(std::string_view name) {
-  return name.substr(name.find('.') == std::string_view::npos ? 0 : name.find('.') + 1);
-}
-
 std::string FileForm(const SettingRow& row, std::string_view text) {
   if (row.type == SettingType::kBool || row.type == SettingType::kInteger) return std::string(text);
   if (row.type != SettingType::kList) return QuoteToml(text);
   std::string list = "[";
   for (const std::string& part : SplitList(text)) list += StrCat(list.size() > 1 ? ", " : "", QuoteToml(part));
   return StrCat(list, "]");
-}
-
-// Sentences broken into comment lines of at most 118 columns.
-std::string Comment(std::string_view text) {
-  std::string out, line("#");
-  while (!text.empty()) {
-    size_t blank = text.find(' ');
-    std::string_view word = text.substr(0, blank);
-    if (line.size() + 1 + word.size() > 118) {
-      out += StrCat(line, "\n");
-      line.assign(1, '#');
-    }
-    line += StrCat(" ", word);
-    text = blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
-  }
-  return StrCat(out, line, "\n");
 }
 
 }  // namespace
@@ -257,7 +232,7 @@ void Settings::Take(const Settings& other, std::string_view name) {
 }
 
 std::string PrintDefaults() {
-  std::string out = Comment(
+  std::string out = TomlComment(
       "Settings of cuzkd, as printed by `cuzkd --print-defaults`. Every line shows the default. A flag (--section.key "
       "VALUE) is stronger than an environment variable (CUZK_SECTION_KEY), and that than this file.");
   std::string_view section;
@@ -266,11 +241,9 @@ std::string PrintDefaults() {
       section = SectionOf(row.name);
       out += StrCat("\n[", section, "]\n");
     }
-    out += StrCat("\n", Comment(row.description));
-    std::string kind = StrCat("Value: ", SettingTypeName(row.type), row.unit.empty() ? "" : " of ", row.unit);
-    if (!row.choices.empty()) kind += StrCat(row.type == SettingType::kText ? ": " : ", or ", row.choices);
-    out += Comment(StrCat(kind, row.reloadable ? "; takes effect on SIGHUP" : "",
-                          row.variable.empty() ? "" : "; also read from ", row.variable, "."));
+    out += StrCat("\n", TomlComment(row.description));
+    out += TomlComment(StrCat(ValueInWords(row), row.reloadable ? "; takes effect on SIGHUP" : "",
+                              row.variable.empty() ? "" : "; also read from ", row.variable, "."));
     out += StrCat("#", KeyOf(row.name), " = ", FileForm(row, row.default_value), "\n");
   }
   return out;

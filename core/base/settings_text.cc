@@ -124,6 +124,36 @@ Status CheckSettingText(const SettingRow& row, std::string_view text) {
   return absl::OkStatus();
 }
 
+std::string_view SectionOf(std::string_view name) {
+  size_t dot = name.find('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+std::string_view KeyOf(std::string_view name) {
+  return name.substr(name.find('.') == std::string_view::npos ? 0 : name.find('.') + 1);
+}
+
+std::string ValueInWords(const SettingRow& row) {
+  std::string text = StrCat("Value: ", SettingTypeName(row.type), row.unit.empty() ? "" : " of ", row.unit);
+  if (!row.choices.empty()) text += StrCat(row.type == SettingType::kText ? ": " : ", or ", row.choices);
+  return text;
+}
+
+std::string TomlComment(std::string_view text, std::string_view next_line) {
+  std::string out, line("#");
+  while (!text.empty()) {
+    size_t blank = text.find(' ');
+    std::string_view word = text.substr(0, blank);
+    if (line.size() + 1 + word.size() > 118) {
+      out += StrCat(line, "\n");
+      line = next_line;
+    }
+    line += StrCat(" ", word);
+    text = blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
+  }
+  return StrCat(out, line, "\n");
+}
+
 std::string EcosystemText(std::string_view variable, std::string_view text) {
   if (variable == "BELLMAN_NO_GPU") return "cpu";  // set to anything
   if (variable != "RUST_LOG") return std::string(text);

@@ -1,5 +1,5 @@
 #pragma once
-// How a setting's value is checked and written as text; for the settings reader alone.
+// How a setting and its value are checked and written as text; for the reader of settings and for those who print them.
 
 #include "core/base/settings.h"
 
@@ -7,6 +7,13 @@ namespace cuzk {
 
 /// OK, or what the row expects instead of `text`.
 Status CheckSettingText(const SettingRow& row, std::string_view text);
+/// "section" and "key" of "section.key"; a name without a section is a key.
+std::string_view SectionOf(std::string_view name);
+std::string_view KeyOf(std::string_view name);
+/// "Value: text: a|b", "Value: whole number of threads".
+std::string ValueInWords(const SettingRow& row);
+/// A paragraph as TOML comment lines of at most 118 columns; all but the first begin with `next_line`.
+std::string TomlComment(std::string_view text, std::string_view next_line = "#");
 /// What an ecosystem's variable says, as the setting that it stands for would hold it.
 std::string EcosystemText(std::string_view variable, std::string_view text);
 /// The parts of a comma-separated list, blanks around each removed; none for an empty text.
