@@ -66,6 +66,10 @@ StatusOr<Arithmetic> ResolveArithmetic(std::optional<std::string_view> choice) {
       StrCat("CUZK_CPU_ARITHMETIC is \"ifma\", but this processor lacks ", missing, "; use \"scalar\""));
 }
 
+StatusOr<Arithmetic> ResolveArithmetic(const char* choice) {
+  return ResolveArithmetic(choice == nullptr ? std::optional<std::string_view>() : choice);
+}
+
 Status CheckProcessor() {
   std::string missing = Missing(BaseFeatures());
   if (missing.empty()) return absl::OkStatus();

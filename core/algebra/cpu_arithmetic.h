@@ -26,6 +26,8 @@ Arithmetic BestArithmetic();
 /// `choice` by name, or the best if there is none or it is empty. InvalidArgument for an unknown name,
 /// FailedPrecondition for one that this processor lacks, saying what is missing.
 StatusOr<Arithmetic> ResolveArithmetic(std::optional<std::string_view> choice);
+/// The same for a variable's value as std::getenv gives it; null: there is none.
+StatusOr<Arithmetic> ResolveArithmetic(const char* choice);
 
 /// OK if the processor has what the whole program is compiled for (AVX2, BMI2, ADX); FailedPrecondition names what is
 /// missing. The programs call it first.

@@ -63,8 +63,7 @@ int Run(int argc, char** argv) {
   if (Status processor = algebra::CheckProcessor(); !processor.ok() && !chosen->tolerant) {
     return Fail(processor, session.json);
   }
-  const char* wanted = std::getenv("CUZK_CPU_ARITHMETIC");
-  auto arithmetic = algebra::ResolveArithmetic(wanted ? std::optional<std::string_view>(wanted) : std::nullopt);
+  auto arithmetic = algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC"));
   if (!arithmetic.ok()) return Fail(arithmetic.status(), session.json);
   session.arithmetic = *arithmetic;
   SettingSources sources{

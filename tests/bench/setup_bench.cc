@@ -71,9 +71,7 @@ Status Main(int argc, char** argv) {
     }
   }
   if (log2 < 1 || log2 > 24) return absl::InvalidArgumentError("LOG2 is 1 to 24");
-  const char* choice = std::getenv("CUZK_CPU_ARITHMETIC");
-  CUZK_ASSIGN_OR_RETURN(auto arithmetic,
-                        algebra::ResolveArithmetic(choice ? std::optional<std::string_view>(choice) : std::nullopt));
+  CUZK_ASSIGN_OR_RETURN(auto arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
   ThreadPool pool(threads);
   const Chain chain(uint64_t{1} << log2);
   const auto shape = chain.MakeShape();

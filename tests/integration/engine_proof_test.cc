@@ -29,8 +29,7 @@ class EngineProof : public testing::Test {
   void SetUp() override { Begin({}); }
   /// Starts the engine; `refuse` as of the budget.
   void Begin(std::function<bool(memory::MemoryClass, uint64_t)> refuse) {
-    const char* choice = std::getenv("CUZK_CPU_ARITHMETIC");
-    auto arithmetic = algebra::ResolveArithmetic(choice ? std::optional<std::string_view>(choice) : std::nullopt);
+    auto arithmetic = algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC"));
     ASSERT_TRUE(arithmetic.ok()) << arithmetic.status();
     device_ = prover::MakeCpuDevice({.pool = &pool_, .arithmetic = *arithmetic, .allocator = &allocator_});
     auto limits = memory::DetectMemory();

@@ -49,8 +49,7 @@ struct Sample {
 class RealWorld final : public StormWorld {
  public:
   explicit RealWorld(unsigned jobs) : jobs_(jobs), budget_(memory::DefaultBudget(memory::DetectMemory().value())) {
-    const char* choice = std::getenv("CUZK_CPU_ARITHMETIC");
-    auto arithmetic = algebra::ResolveArithmetic(choice ? std::optional<std::string_view>(choice) : std::nullopt);
+    auto arithmetic = algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC"));
     auto records = std::make_shared<testing_support::ProofRecords>();
     for (int i = 0; i < 2; ++i) {
       cpus_.push_back(
