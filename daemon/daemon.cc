@@ -23,6 +23,8 @@ Logger& Daemon::log() { return parts_->log; }
 
 engine::EngineStatus Daemon::Snapshot() const { return parts_->engine->Snapshot(); }
 
+Status Daemon::AwaitLoss(std::stop_token stop) const { return parts_->engine->AwaitLoss(std::move(stop)); }
+
 StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const DaemonOptions& options,
                                                 const DaemonSeams& seams) {
   auto parts = std::make_unique<Parts>(settings, options);
@@ -36,9 +38,7 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
 }
 
 Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
-  const char* wanted = std::getenv("CUZK_CPU_ARITHMETIC");
-  CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic,
-                        algebra::ResolveArithmetic(wanted ? std::optional<std::string_view>(wanted) : std::nullopt));
+  CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
   const BuildInfo build = Build();
   metrics.Set(MetricId::kBuildInfo, {build.version, build.revision, build.cuda, build.architectures, build.compiler},
               1);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 
 #include "core/base/log.h"
 #include "core/base/settings.h"
@@ -44,6 +45,8 @@ class Daemon {
   /// Drops parameters that were idle for longer than params.evict_idle; to be called about once a second. One thread.
   void EvictIdle(const engine::EngineStatus& status);
 
+  /// Blocks until the last device was lost: Unavailable with the reason. OK when `stop` is requested first.
+  Status AwaitLoss(std::stop_token stop) const;
   /// Takes no job any more; health says so for good.
   void Refuse(std::string_view why);
   /// Refuses what is yet to come, lets jobs end until the drain deadline, answers their callers. Blocks. Any thread.

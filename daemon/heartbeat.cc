@@ -62,9 +62,6 @@ void Heartbeat::Look(engine::TimePoint now) {
   parts_.supervisor->Say(line);
   if (stage != Stage::kServing) Extend(line, now);
   if (liveness_) Watch(status, now);
-  const bool lost = !status.devices.empty() && std::all_of(status.devices.begin(), status.devices.end(),
-                                                           [](const auto& device) { return !device.lost.empty(); });
-  if (lost && !std::exchange(told_lost_, true)) parts_.inbox->Post(Event::kDevicesLost);
 }
 
 void Heartbeat::Watch(const engine::EngineStatus& status, engine::TimePoint now) {

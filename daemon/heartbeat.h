@@ -10,7 +10,6 @@
 
 #include "core/base/log.h"
 #include "core/engine/status.h"
-#include "daemon/inbox.h"
 #include "daemon/liveness.h"
 #include "daemon/supervisor.h"
 
@@ -21,7 +20,6 @@ class Heartbeat {
   enum class Stage { kLoading, kServing, kDraining };
   struct Parts {
     Supervisor* supervisor = nullptr;
-    Inbox* inbox = nullptr;  ///< hears kDevicesLost, once
     Logger* log = nullptr;
     std::function<engine::EngineStatus()> snapshot;
     std::optional<std::chrono::microseconds> watchdog;  ///< Supervisor::WatchdogInterval()
@@ -49,7 +47,6 @@ class Heartbeat {
   std::optional<Liveness> liveness_;
   engine::TimePoint pinged_{}, extended_{};
   std::string stuck_, extended_for_;
-  bool told_lost_ = false;
   std::jthread thread_;  // last: ends before the rest
 };
 

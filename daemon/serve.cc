@@ -16,7 +16,6 @@ class Life {
         inbox_(inbox),
         daemon_(std::move(daemon)),
         heartbeat_(Heartbeat::Parts{.supervisor = &supervisor_,
-                                    .inbox = &inbox_,
                                     .log = &daemon_->log(),
                                     .snapshot = [this] { return Look(); },
                                     .watchdog = Supervisor::WatchdogInterval()}) {}
@@ -40,7 +39,7 @@ class Life {
   const std::unique_ptr<Daemon> daemon_;
   Heartbeat heartbeat_;
   Status loaded_;  // written before kLoaded or kLoadFailed is posted
-  std::jthread preload_, drain_;
+  std::jthread preload_, loss_, drain_;
 };
 
 void Life::StopSignal() {
@@ -81,6 +80,9 @@ StatusOr<DaemonExit> Life::Run() {
   preload_ = std::jthread([this] {
     loaded_ = daemon_->Preload();
     inbox_.Post(loaded_.ok() ? Event::kLoaded : Event::kLoadFailed);
+  });
+  loss_ = std::jthread([this](std::stop_token stop) {
+    if (!daemon_->AwaitLoss(std::move(stop)).ok()) inbox_.Post(Event::kDevicesLost);
   });
   bool lost = false;
   while (true) {
