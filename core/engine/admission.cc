@@ -9,7 +9,6 @@
 
 namespace cuzk::engine {
 
-/// What the next turn needs.
 void Pipeline::RunAdmission() {
   for (;;) {
     TimePoint until = std::chrono::steady_clock::now() + std::chrono::seconds(1);

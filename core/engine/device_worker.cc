@@ -18,8 +18,7 @@ std::deque<DeviceTask>::iterator Pipeline::NextTask(DeviceLine& line, unsigned w
   auto better = [this](const DeviceTask& x, const DeviceTask& y) {
     bool x_overdue = x.passed >= options_.overtakes, y_overdue = y.passed >= options_.overtakes;
     if (x_overdue != y_overdue) return x_overdue;
-    if (x.task.job->priority != y.task.job->priority) return x.task.job->priority > y.task.job->priority;
-    if (x.task.job->key != y.task.job->key) return x.task.job->key < y.task.job->key;
+    if (x.task.job != y.task.job) return MoreUrgent(*x.task.job, *y.task.job);
     return x.task.index < y.task.index;
   };
   auto best = line.queue.end();

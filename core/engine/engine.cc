@@ -97,8 +97,7 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
     return parameters->Missing(circuit, *shape);
   }
   taken_in = Passage(board.in_flight, board.admission);
-  const uint64_t limit = RequestMemoryLimit(options, *parts.budget);
-  CUZK_RETURN_IF_ERROR(ReserveFor(submission, *work, *parts.budget, limit));
+  CUZK_RETURN_IF_ERROR(ReserveFor(submission, *work, *parts.budget, pipeline.request_limit()));
   CUZK_RETURN_IF_ERROR(Store(submission));
   BoardLock lock(board);
   StatusOr<std::optional<JobTicket>> joined = JoinOrRefuse(submission);

@@ -102,4 +102,9 @@ struct Job {
 /// Nothing is to be done for it any more, although its end may not be told yet.
 inline bool Over(const Job& job) { return IsFinal(job.state) || job.ending.has_value() || job.suspended; }
 
+/// Of two jobs, whether x has the higher priority, or the same and was there first.
+inline bool MoreUrgent(const Job& x, const Job& y) {
+  return x.priority != y.priority ? x.priority > y.priority : x.key < y.key;
+}
+
 }  // namespace cuzk::engine

@@ -52,6 +52,8 @@ class Pipeline {
   uint32_t StopAll(BoardLock& lock, JobState state, const std::string& text);
   /// Why an Await of a stopped job that the store keeps has no result. With the board locked.
   Status Kept(const Job& job) const;
+  /// The most that requests and their parsed forms may hold of the budget.
+  uint64_t request_limit() const { return request_limit_; }
   /// Ends every load, for good.
   void StopLoading() { stop_.request_stop(); }
   std::stop_token loading_stop() const { return stop_.get_token(); }

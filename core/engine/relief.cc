@@ -12,10 +12,6 @@ namespace {
 
 bool HoldsMemory(const Job& job) { return !Over(job) && (job.parsed != nullptr || job.memory.bytes() > 0); }
 
-bool MoreUrgent(const Job& x, const Job& y) {
-  return x.priority != y.priority ? x.priority > y.priority : x.key < y.key;
-}
-
 }  // namespace
 
 std::vector<std::shared_ptr<const prover::ResidentParameters>> Pipeline::TakeFresh(const std::string& except) {
