@@ -111,7 +111,7 @@ StatusOr<std::string> NameOf(const CircuitSpec& spec, const Sought& sought) {
 
 }  // namespace
 
-StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const CircuitSpec& spec, ThreadPool&) {
+StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const CircuitSpec& spec) {
   CUZK_RETURN_IF_ERROR(CheckSpec(spec));
   return std::visit([](const auto& one) { return std::make_shared<const r1cs::Shape>(Recording(one).MakeShape()); },
                     spec);

@@ -29,7 +29,7 @@ using PartitionInputs = std::variant<PorepInputs, PostInputs, UpdateInputs>;
 Status CheckSpec(const CircuitSpec& spec);
 
 /// Counts, densities, classes and blocks. A 32 GiB shape takes seconds and about 150 MB; of its blocks one is recorded.
-StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const CircuitSpec& spec, ThreadPool& pool);
+StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const CircuitSpec& spec);
 
 /// Records the whole circuit on one recorder, from its beginning, in the calling thread.
 Status RecordCircuit(const CircuitSpec& spec, r1cs::ShapeRecorder& recorder);

@@ -173,7 +173,7 @@ CircuitDigest Digest(const Spec& spec, const r1cs::ShapeCounts& counts, const Di
 }  // namespace
 
 StatusOr<CircuitDigest> DigestCircuit(const CircuitSpec& spec, const DigestOptions& options, ThreadPool& pool) {
-  CUZK_ASSIGN_OR_RETURN(const std::shared_ptr<const r1cs::Shape> shape, MakeShape(spec, pool));
+  CUZK_ASSIGN_OR_RETURN(const std::shared_ptr<const r1cs::Shape> shape, MakeShape(spec));
   return std::visit([&](const auto& one) { return Digest(one, shape->counts, options, pool); }, spec);
 }
 

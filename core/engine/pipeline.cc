@@ -352,7 +352,7 @@ StatusOr<std::shared_ptr<const r1cs::Shape>> Pipeline::ShapeOf(const filecoin::C
     BoardLock lock(board_);
     if (auto shape = Desk(circuit).shape) return shape;
   }
-  CUZK_ASSIGN_OR_RETURN(auto shape, parts_.work->MakeShape(circuit, *parts_.engine->pool));
+  CUZK_ASSIGN_OR_RETURN(auto shape, parts_.work->MakeShape(circuit));
   uint64_t bytes = r1cs::LeaseLayout::For(*shape, options_.layout).bytes;
   BoardLock lock(board_);
   Desk(circuit).shape = shape;

@@ -21,9 +21,8 @@ StatusOr<filecoin::ParsedRequest> FilecoinWork::Parse(filecoin::VanillaRequest r
   return filecoin::ParseRequest(std::move(request));
 }
 
-StatusOr<std::shared_ptr<const r1cs::Shape>> FilecoinWork::MakeShape(const filecoin::Circuit& circuit,
-                                                                     ThreadPool& pool) {
-  return circuit::MakeShape(filecoin::SpecOf(circuit), pool);
+StatusOr<std::shared_ptr<const r1cs::Shape>> FilecoinWork::MakeShape(const filecoin::Circuit& circuit) {
+  return circuit::MakeShape(filecoin::SpecOf(circuit));
 }
 
 StatusOr<r1cs::Witness> FilecoinWork::Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,

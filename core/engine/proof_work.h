@@ -23,8 +23,7 @@ class ProofWork {
   virtual uint64_t ParsedBytes(uint64_t payload_bytes) const = 0;
   virtual StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) = 0;
   /// Slow; the engine keeps the result.
-  virtual StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit,
-                                                                 ThreadPool& pool) = 0;
+  virtual StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit) = 0;
   /// Writes the witness into the lease. Fails where a relation does not hold, or where the public inputs that come out
   /// are not the partition's.
   virtual StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
@@ -39,7 +38,7 @@ class FilecoinWork final : public ProofWork {
   StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
   uint64_t ParsedBytes(uint64_t payload_bytes) const override;
   StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
-  StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit, ThreadPool& pool) override;
+  StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit) override;
   StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
                                 const filecoin::Partition& partition, memory::Lease lease, ThreadPool& pool) override;
 

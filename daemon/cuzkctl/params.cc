@@ -27,7 +27,7 @@ StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) 
   CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, filecoin::CircuitByNames(flags.kind, flags.size));
   groth16::GeneratorInput input;
   groth16::GeneratorOptions options;
-  CUZK_ASSIGN_OR_RETURN(input.arithmetic, algebra::ResolveArithmetic(std::nullopt));
+  input.arithmetic = session.arithmetic;
   if (flags.toxic_waste.empty()) {
     input.waste = groth16::ToxicWaste::Random();
   } else {
@@ -45,7 +45,7 @@ StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) 
   ProgressView view(session.json);
   view.Show("recording the circuit", 0);
   circuit::CircuitSpec spec = filecoin::SpecOf(*circuit);
-  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const r1cs::Shape> shape, circuit::MakeShape(spec, pool));
+  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const r1cs::Shape> shape, circuit::MakeShape(spec));
   input.shape = shape.get();
   input.stretches = [&](const r1cs::OpenSink& open, ThreadPool& threads) {
     return circuit::StreamStretches(spec, *shape, open, threads);
@@ -104,16 +104,17 @@ StatusOr<ControlExit> RunInspect(const Session& session, const ParamsFlags& flag
 }
 
 // Lengths, points, and the digest that applies; what is wrong comes as an error.
-StatusOr<groth16::Provenance> Check(const ParamsFlags& flags, const filecoin::Circuit* circuit, ProgressView& view) {
+StatusOr<groth16::Provenance> Check(const Session& session, const ParamsFlags& flags, const filecoin::Circuit* circuit,
+                                    ProgressView& view) {
   ThreadPool pool(0);
   groth16::ParameterCheck check;
+  check.arithmetic = session.arithmetic;
   if (circuit) {
     view.Show("recording the circuit", 0);
-    CUZK_ASSIGN_OR_RETURN(auto shape, circuit::MakeShape(filecoin::SpecOf(*circuit), pool));
+    CUZK_ASSIGN_OR_RETURN(auto shape, circuit::MakeShape(filecoin::SpecOf(*circuit)));
     check.counts = groth16::SectionCounts::Of(*shape);
     if (!circuit->params_digest.empty()) check.published = circuit->params_digest;
   }
-  CUZK_ASSIGN_OR_RETURN(check.arithmetic, algebra::ResolveArithmetic(std::nullopt));
   check.points = ShownAs(view, "checking points");
   check.digest = ShownAs(view, "checking the digest");
   return groth16::CheckParameters(flags.file, check, pool);
@@ -122,7 +123,7 @@ StatusOr<groth16::Provenance> Check(const ParamsFlags& flags, const filecoin::Ci
 StatusOr<ControlExit> RunCheck(const Session& session, const ParamsFlags& flags) {
   CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOf(flags));
   ProgressView view(session.json);
-  StatusOr<groth16::Provenance> provenance = Check(flags, circuit, view);
+  StatusOr<groth16::Provenance> provenance = Check(session, flags, circuit, view);
   view.Finish();
   bool wrong = absl::IsInvalidArgument(provenance.status()) || absl::IsFailedPrecondition(provenance.status());
   if (!provenance.ok() && !wrong) return provenance.status();

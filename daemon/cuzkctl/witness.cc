@@ -57,7 +57,7 @@ StatusOr<ControlExit> RunWitness(const Session& session, const WitnessFlags& fla
   // What is printed is one object that others print too, so progress is for stderr alone.
   ProgressView view(/*json=*/false);
   view.Show("recording the circuit", 0);
-  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const r1cs::Shape> shape, circuit::MakeShape(spec, pool));
+  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const r1cs::Shape> shape, circuit::MakeShape(spec));
   circuit::WitnessDigestOptions options{.chunk_elements = made.chunk_elements,
                                         .arithmetic = session.arithmetic,
                                         .progress = ShownAs(view, "hashing rows")};

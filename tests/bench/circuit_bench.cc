@@ -1,5 +1,5 @@
-// How long witnesses take: one SHA-256 compression, one Poseidon permutation, and whole partitions of made requests. Each
-// checks its answer before it is timed.
+// How long witnesses take: one SHA-256 compression, one Poseidon permutation, and whole partitions of made requests.
+// Each checks its answer before it is timed.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -72,7 +72,7 @@ void WritePartition(benchmark::State& state, const char* kind, const char* size)
   CUZK_CHECK(parsed.ok());
   const CircuitSpec spec = filecoin::SpecOf(**circuit);
   ThreadPool pool(1);
-  const auto shape = MakeShape(spec, pool);
+  const auto shape = MakeShape(spec);
   CUZK_CHECK(shape.ok());
   const uint64_t bytes = LeaseLayout::For(**shape, Layout::kNarrow).bytes;
   memory::AlignedAllocator allocator;

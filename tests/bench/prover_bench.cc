@@ -68,11 +68,11 @@ struct Setup {
   std::shared_ptr<const r1cs::Shape> shape;
   groth16::DevelopmentRecord record;
 
-  static StatusOr<Setup> Of(const std::string& kind, ThreadPool& pool) {
+  static StatusOr<Setup> Of(const std::string& kind) {
     Setup out;
     CUZK_ASSIGN_OR_RETURN(out.circuit, filecoin::CircuitByNames(kind, "2KiB"));
     out.spec = filecoin::SpecOf(*out.circuit);
-    CUZK_ASSIGN_OR_RETURN(out.shape, circuit::MakeShape(out.spec, pool));
+    CUZK_ASSIGN_OR_RETURN(out.shape, circuit::MakeShape(out.spec));
     const std::string name = StrCat(KindInfo(out.circuit->kind).r1cs_name, "-2KiB.json");
     CUZK_ASSIGN_OR_RETURN(std::string json, ReadFile(std::filesystem::path(CUZK_VECTORS) / "groth16" / name));
     CUZK_ASSIGN_OR_RETURN(out.record, groth16::DevelopmentRecord::FromJson(json));
@@ -94,7 +94,7 @@ struct Setup {
 };
 
 Status BenchGenerator(const std::string& kind, const Settings& settings, ThreadPool& pool) {
-  CUZK_ASSIGN_OR_RETURN(Setup setup, Setup::Of(kind, pool));
+  CUZK_ASSIGN_OR_RETURN(Setup setup, Setup::Of(kind));
   const auto folder = std::filesystem::path(CUZK_TEST_PARAMETERS) / "bench";
   Stopwatch watch;
   CUZK_ASSIGN_OR_RETURN(auto path, setup.Generate(folder, settings, pool));
@@ -119,7 +119,7 @@ Status RunPeer(const std::string& kind, const Setup& setup, const Settings& sett
 }
 
 Status BenchProof(const std::string& kind, const Settings& settings, ThreadPool& pool) {
-  CUZK_ASSIGN_OR_RETURN(Setup setup, Setup::Of(kind, pool));
+  CUZK_ASSIGN_OR_RETURN(Setup setup, Setup::Of(kind));
   const std::filesystem::path folder = CUZK_TEST_PARAMETERS;
   if (!std::filesystem::exists(folder / setup.circuit->params_file())) {
     CUZK_RETURN_IF_ERROR(setup.Generate(folder, settings, pool).status());
@@ -202,9 +202,7 @@ Status BenchVerify(size_t inputs, const Settings& settings, ThreadPool& pool) {
 Status Main(int argc, char** argv) {
   Settings settings;
   std::set<std::string>* kinds = nullptr;
-  const char* choice = std::getenv("CUZK_CPU_ARITHMETIC");
-  CUZK_ASSIGN_OR_RETURN(settings.arithmetic,
-                        algebra::ResolveArithmetic(choice ? std::optional<std::string_view>(choice) : std::nullopt));
+  CUZK_ASSIGN_OR_RETURN(settings.arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--threads" && i + 1 < argc) {

@@ -79,7 +79,7 @@ StatusOr<double> Write(const Flags& flags, algebra::Arithmetic arithmetic) {
   const filecoin::Partition& partition = parsed.partitions[flags.partition];
   const circuit::CircuitSpec spec = filecoin::SpecOf(*parsed.proof->circuit);
   ThreadPool pool(1);
-  CUZK_ASSIGN_OR_RETURN(auto shape, Timed("shape, once a circuit", [&] { return circuit::MakeShape(spec, pool); }));
+  CUZK_ASSIGN_OR_RETURN(auto shape, Timed("shape, once a circuit", [&] { return circuit::MakeShape(spec); }));
   const uint64_t bytes = r1cs::LeaseLayout::For(*shape, r1cs::Layout::kNarrow).bytes;
   memory::AlignedAllocator allocator;
   CUZK_ASSIGN_OR_RETURN(memory::Lease lease, memory::Lease::Standalone(allocator, bytes));
@@ -132,9 +132,7 @@ Status Main(int argc, char** argv) {
       return absl::InvalidArgumentError(StrCat("what is ", name, "?"));
     }
   }
-  const char* choice = std::getenv("CUZK_CPU_ARITHMETIC");
-  CUZK_ASSIGN_OR_RETURN(auto arithmetic,
-                        algebra::ResolveArithmetic(choice ? std::optional<std::string_view>(choice) : std::nullopt));
+  CUZK_ASSIGN_OR_RETURN(auto arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
   std::filesystem::path made_folder;
   if (flags.request.empty()) {
     CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, filecoin::CircuitByNames(flags.kind, flags.size));

@@ -23,7 +23,7 @@ StatusOr<SmallCircuit> MakeSmall(CudaDevice& card, const filecoin::Circuit& circ
   SmallCircuit out;
   out.work.circuit = &circuit;
   out.work.spec = filecoin::SpecOf(circuit);
-  CUZK_ASSIGN_OR_RETURN(out.work.shape, circuit::MakeShape(out.work.spec, pool));
+  CUZK_ASSIGN_OR_RETURN(out.work.shape, circuit::MakeShape(out.work.spec));
   groth16::GeneratorInput input{.shape = out.work.shape.get(), .waste = groth16::ToxicWaste::Random()};
   input.stretches = [&](const r1cs::OpenSink& open, ThreadPool& threads) {
     return circuit::StreamStretches(out.work.spec, *out.work.shape, open, threads);

@@ -54,7 +54,7 @@ TEST_F(ParametersOnDevice, FilesAreTheRecordedOnes) {
     SCOPED_TRACE(kind);
     const filecoin::Circuit* circuit = Must(filecoin::CircuitByNames(kind, "2KiB"));
     const circuit::CircuitSpec spec = filecoin::SpecOf(*circuit);
-    auto shape = Must(circuit::MakeShape(spec, pool_));
+    auto shape = Must(circuit::MakeShape(spec));
     const auto recorded =
         testing_support::Vectors() / "groth16" / StrCat(KindInfo(circuit->kind).r1cs_name, "-2KiB.json");
     auto record = Must(groth16::DevelopmentRecord::FromJson(Must(ReadFile(recorded))));

@@ -41,7 +41,7 @@ StatusOr<filecoin::VanillaRequest> RequestOf(const std::string& text) {
   return std::move(made.request);
 }
 
-StatusOr<Workload> WorkloadOf(const std::string& request, ThreadPool& pool) {
+StatusOr<Workload> WorkloadOf(const std::string& request) {
   Workload work;
   auto begin = Clock::now();
   CUZK_ASSIGN_OR_RETURN(auto vanilla, RequestOf(request));
@@ -52,7 +52,7 @@ StatusOr<Workload> WorkloadOf(const std::string& request, ThreadPool& pool) {
               Seconds(Clock::now() - begin));
   work.spec = filecoin::SpecOf(*work.circuit);
   begin = Clock::now();
-  CUZK_ASSIGN_OR_RETURN(work.shape, circuit::MakeShape(work.spec, pool));
+  CUZK_ASSIGN_OR_RETURN(work.shape, circuit::MakeShape(work.spec));
   const r1cs::ShapeCounts& counts = work.shape->counts;
   std::printf(
       "shape in %.2f s: %llu rows, %u aux (%llu wide), %u inputs, domain 2^%u, lease %.3f GB narrow, %.3f plain\n",
@@ -111,7 +111,7 @@ class BusyWriters {
 
 StatusOr<std::unique_ptr<Trials>> Trials::Make(const std::string& request) {
   std::unique_ptr<Trials> trials(new Trials);
-  CUZK_ASSIGN_OR_RETURN(trials->work_, WorkloadOf(request, trials->pool_));
+  CUZK_ASSIGN_OR_RETURN(trials->work_, WorkloadOf(request));
   CUZK_ASSIGN_OR_RETURN(trials->card_, MakeCudaDevice({.pool = &trials->pool_}));
   CUZK_RETURN_IF_ERROR(trials->MakeScalars());
   CUZK_RETURN_IF_ERROR(trials->MakeParameters(*trials->card_, {}));

@@ -78,7 +78,7 @@ TEST_P(RecordedProofs, AreEqualByteForByte) {
   std::filesystem::path path = std::filesystem::path(folder != nullptr ? folder : ".") / circuit->params_file();
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
   spec_ = filecoin::SpecOf(*circuit);
-  shape_ = Must(circuit::MakeShape(spec_, pool_));
+  shape_ = Must(circuit::MakeShape(spec_));
   parameters_ =
       Must(device_->Load(Must(groth16::ParameterFile::Open(path, groth16::SectionCounts::Of(*shape_))), shape_, {}));
   for (const auto& directory : Directories(kind)) {

@@ -44,7 +44,7 @@ TEST_P(MadeWitness, HoldsEveryRelationAndEveryRow) {
   auto parsed = ParseRequest(std::move(made->request));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const circuit::CircuitSpec spec = SpecOf(circuit);
-  auto shape = circuit::MakeShape(spec, pool_);
+  auto shape = circuit::MakeShape(spec);
   ASSERT_TRUE(shape.ok()) << shape.status();
   auto lease = memory::Lease::Standalone(allocator_, r1cs::LeaseLayout::For(**shape, r1cs::Layout::kNarrow).bytes);
   ASSERT_TRUE(lease.ok()) << lease.status();

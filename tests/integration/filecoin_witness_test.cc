@@ -105,7 +105,7 @@ class WitnessTest : public ::testing::Test {
 
   void MakeShape(const Circuit& circuit) {
     if (shape_circuit_ == &circuit) return;
-    auto shape = circuit::MakeShape(SpecOf(circuit), pool_);
+    auto shape = circuit::MakeShape(SpecOf(circuit));
     ASSERT_TRUE(shape.ok()) << shape.status();
     shape_ = *std::move(shape);
     shape_circuit_ = &circuit;

@@ -34,7 +34,7 @@ Status Make(const std::filesystem::path& folder, const std::string& kind, const 
   CUZK_ASSIGN_OR_RETURN(std::string json, ReadFile(recorded));
   CUZK_ASSIGN_OR_RETURN(groth16::DevelopmentRecord record, groth16::DevelopmentRecord::FromJson(json));
   const circuit::CircuitSpec spec = filecoin::SpecOf(*circuit);
-  CUZK_ASSIGN_OR_RETURN(auto shape, circuit::MakeShape(spec, pool));
+  CUZK_ASSIGN_OR_RETURN(auto shape, circuit::MakeShape(spec));
   const std::filesystem::path path = folder / circuit->params_file();
   if (IsThere(path, *shape, record.sha256)) {
     std::printf("%s %s: there already\n", kind.c_str(), size.c_str());
@@ -61,9 +61,7 @@ Status Make(const std::filesystem::path& folder, const std::string& kind, const 
 
 Status Main(int argc, char** argv) {
   if (argc < 4 || argc % 2 != 0) return absl::InvalidArgumentError("usage: cuzk_test_parameters FOLDER KIND SIZE ...");
-  const char* choice = std::getenv("CUZK_CPU_ARITHMETIC");
-  CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic,
-                        algebra::ResolveArithmetic(choice ? std::optional<std::string_view>(choice) : std::nullopt));
+  CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
   std::filesystem::create_directories(argv[1]);
   ThreadPool pool(0);
   for (int i = 2; i < argc; i += 2) {

@@ -26,8 +26,7 @@ using algebra::Fr;
 using simdjson::dom::element;
 
 algebra::Arithmetic ChosenArithmetic() {
-  const char* choice = std::getenv("CUZK_CPU_ARITHMETIC");
-  return algebra::ResolveArithmetic(choice ? std::optional<std::string_view>(choice) : std::nullopt).value();
+  return algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")).value();
 }
 
 Fr Scalar(std::string_view hex) { return algebra::FrFromBytes(Bytes32FromHex(hex).value(), "scalar").value(); }
@@ -82,7 +81,7 @@ class ProofTest : public testing::Test {
   void ProveAll(const std::string& kind, const std::string& size, r1cs::Layout layout) {
     const filecoin::Circuit* circuit = filecoin::CircuitByNames(kind, size).value();
     spec_ = filecoin::SpecOf(*circuit);
-    shape_ = circuit::MakeShape(spec_, pool_).value();
+    shape_ = circuit::MakeShape(spec_).value();
     auto file = groth16::ParameterFile::Open(std::filesystem::path(CUZK_TEST_PARAMETERS) / circuit->params_file(),
                                              groth16::SectionCounts::Of(*shape_));
     ASSERT_TRUE(file.ok()) << file.status();

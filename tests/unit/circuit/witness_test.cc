@@ -40,7 +40,7 @@ class WholeCircuit : public testing::TestWithParam<Instance> {
     const CircuitSpec& spec = GetParam().spec;
     ThreadPool pool(threads);
     if (!shape_) {
-      CUZK_ASSIGN_OR_RETURN(shape_, MakeShape(spec, pool));
+      CUZK_ASSIGN_OR_RETURN(shape_, MakeShape(spec));
     }
     CUZK_ASSIGN_OR_RETURN(memory::Lease lease,
                           memory::Lease::Standalone(allocator_, r1cs::LeaseLayout::For(*shape_, layout).bytes));
@@ -125,7 +125,7 @@ void ExpectSame(const VectorDigest& got, const VectorDigest& want) {
 TEST_P(WholeCircuit, StreamedDigestIsThatOfTheCheckersValues) {
   const r1cs::Checker checker = Check(GetParam().spec, GetParam().inputs);
   ThreadPool pool(2);
-  const auto shape = MakeShape(GetParam().spec, pool);
+  const auto shape = MakeShape(GetParam().spec);
   ASSERT_TRUE(shape.ok());
   constexpr uint64_t kChunk = 10000;
   const auto digest =
@@ -143,7 +143,7 @@ TEST_P(WholeCircuit, StreamedDigestIsThatOfTheCheckersValues) {
 
 TEST_P(WholeCircuit, StretchesOfAnySizeShowTheSame) {
   ThreadPool pool(2);
-  const auto shape = MakeShape(GetParam().spec, pool);
+  const auto shape = MakeShape(GetParam().spec);
   ASSERT_TRUE(shape.ok());
   for (Layout layout : {Layout::kPlain, Layout::kNarrow}) {
     std::vector<std::vector<Fr>> seen;
@@ -164,8 +164,7 @@ TEST_P(WholeCircuit, StretchesOfAnySizeShowTheSame) {
 }
 
 TEST_P(WholeCircuit, ShapeIsThatOfOneRecorderThroughout) {
-  ThreadPool pool(2);
-  const auto by_blocks = MakeShape(GetParam().spec, pool);
+  const auto by_blocks = MakeShape(GetParam().spec);
   ASSERT_TRUE(by_blocks.ok());
   r1cs::ShapeRecorder recorder;
   ASSERT_TRUE(RecordCircuit(GetParam().spec, recorder).ok());
@@ -189,7 +188,7 @@ std::string Refusal(const Spec& spec, Inputs inputs, void (*change)(Inputs&)) {
   change(inputs);
   ThreadPool pool(2);
   memory::AlignedAllocator allocator;
-  const auto shape = MakeShape(spec, pool);
+  const auto shape = MakeShape(spec);
   if (!shape.ok()) return shape.status().ToString();
   auto lease = memory::Lease::Standalone(allocator, r1cs::LeaseLayout::For(**shape, Layout::kNarrow).bytes);
   const auto witness = WriteWitness(spec, *shape, Layout::kNarrow, inputs, *std::move(lease), pool);
@@ -280,7 +279,7 @@ TEST(WriteWitness, RefusesInputsOfOtherLengths) {
   const PostSpec spec = SmallPost();
   ThreadPool pool(1);
   memory::AlignedAllocator allocator;
-  const auto shape = MakeShape(spec, pool);
+  const auto shape = MakeShape(spec);
   ASSERT_TRUE(shape.ok());
   auto refusal = [&](const PartitionInputs& inputs) {
     auto lease = memory::Lease::Standalone(allocator, r1cs::LeaseLayout::For(**shape, Layout::kNarrow).bytes);

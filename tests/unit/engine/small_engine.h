@@ -29,9 +29,7 @@ class SmallWork final : public engine::ProofWork {
   StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
   uint64_t ParsedBytes(uint64_t) const override { return parsed_bytes_; }
   StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
-  StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit&, ThreadPool&) override {
-    return proving_.shape();
-  }
+  StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit&) override { return proving_.shape(); }
   StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
                                 const filecoin::Partition& partition, memory::Lease lease, ThreadPool& pool) override;
 
