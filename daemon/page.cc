@@ -14,7 +14,7 @@ std::string InlineHash(std::string_view text, std::string_view tag) {
   CUZK_CHECK(begin != text.npos && end != text.npos && begin < end);
   CUZK_CHECK(text.find(open, begin + 1) == text.npos && text.find(close, end + 1) == text.npos);
   const std::string_view inside = text.substr(begin + open.size(), end - begin - open.size());
-  const Bytes32 digest = Sha256({reinterpret_cast<const uint8_t*>(inside.data()), inside.size()});
+  const Bytes32 digest = Sha256(AsBytes(inside));
   unsigned char base64[48];  // 44 digits and a zero
   const int size = EVP_EncodeBlock(base64, digest.data(), static_cast<int>(digest.size()));
   return StrCat("'sha256-", std::string(reinterpret_cast<const char*>(base64), static_cast<size_t>(size)), "'");

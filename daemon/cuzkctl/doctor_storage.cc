@@ -7,12 +7,10 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 #include <memory>
 
-#include "core/base/bytes.h"
 #include "core/base/file.h"
-#include "core/base/hash.h"
+#include "core/base/input_file.h"
 #include "core/filecoin/registry.h"
 #include "core/groth16/identity.h"
 #include "core/groth16/parameter_file.h"
@@ -28,18 +26,9 @@ std::string FetchAdvice(const filecoin::Circuit& circuit) {
   return StrCat("fetch it with the ecosystem's tools: curio fetch-params ", circuit.size->name);
 }
 
-// The digest in the form of the published table: the first 16 bytes of BLAKE2b-512. Needs no more than its buffer.
 StatusOr<std::string> DigestOf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  Hasher hasher(HashKind::kBlake2b512);
-  std::string buffer(size_t{4} << 20, '\0');
-  while (file) {
-    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    hasher.Update(AsBytes(std::string_view(buffer.data(), static_cast<size_t>(file.gcount()))));
-  }
-  if (!file.eof()) return absl::InternalError(StrCat("cannot read ", path.string()));
-  std::array<uint8_t, 64> digest = hasher.Finish();
-  return ToHex(ByteSpan(digest).first(16));
+  CUZK_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+  return groth16::PublishedDigest(file, {});
 }
 
 // What is wrong with the key file beside the parameters; empty: nothing.

@@ -86,14 +86,19 @@ std::string DeviceLine(const TopPicture::Device& device) {
 // Columns of the table of jobs; the id takes what is left.
 constexpr size_t kKind = 8, kStage = 19, kParts = 8, kDone = 20, kLeft = 12;
 
+size_t IdColumns(size_t width) {
+  constexpr size_t kOthers = kKind + kStage + kParts + kDone + kLeft, kLeast = 8;
+  return std::max(width, kOthers + kLeast) - kOthers;
+}
+
 std::string JobHead(size_t width) {
-  size_t id = width > kKind + kStage + kParts + kDone + kLeft + 8 ? width - kKind - kStage - kParts - kDone - kLeft : 8;
+  const size_t id = IdColumns(width);
   return StrCat(Fit("JOB", id), Fit("KIND", kKind), Fit("STAGE", kStage), Fit("PARTS", kParts), Fit("DONE", kDone),
                 Fit("LEFT", kLeft));
 }
 
 std::string JobLine(const cuzkd::v1::JobProgress& job, size_t width) {
-  size_t id = width > kKind + kStage + kParts + kDone + kLeft + 8 ? width - kKind - kStage - kParts - kDone - kLeft : 8;
+  const size_t id = IdColumns(width);
   bool running = job.state() == "running";
   std::string parts = job.partitions_total() > 0 ? StrCat(job.partitions_done(), "/", job.partitions_total()) : "";
   std::string left = job.seconds_left() >= 0 && running ? Duration(job.seconds_left()) : "";

@@ -4,20 +4,14 @@
 #include <iterator>
 #include <sstream>
 
-#include "core/base/text.h"
+#include "core/base/bytes.h"
 
 namespace cuzk::gpu {
 
 std::string CardUuid(const cudaUUID_t& uuid) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string text = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
-    text += kHex[byte >> 4];
-    text += kHex[byte & 15];
-  }
-  return text;
+  std::string text = ToHex(AsBytes(std::string_view(uuid.bytes, sizeof uuid.bytes)));
+  for (size_t dash : {20, 16, 12, 8}) text.insert(dash, 1, '-');
+  return StrCat("GPU-", text);
 }
 
 std::string DriverVersion(std::string_view text) {

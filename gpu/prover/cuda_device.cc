@@ -91,27 +91,17 @@ class Card final : public CudaDevice {
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> Load(std::shared_ptr<const groth16::ParameterFile> file,
                                                                    std::shared_ptr<const r1cs::Shape> shape,
                                                                    const prover::LoadOptions& options) override {
-    CUZK_RETURN_IF_ERROR(health());
-    DeviceGuard guard(id_);
-    CUZK_RETURN_IF_ERROR(Observe(guard.status()));
-    StatusOr<CircuitPlan> plan = Plan(*shape, options.plan);
-    if (!plan.ok()) return Observe(plan.status());
-    auto loaded = CudaParameters::Load(*file, std::move(shape), *std::move(plan), options, context_);
-    if (!loaded.ok()) return Observe(loaded.status());
-    return *std::move(loaded);
+    return Place(*shape, options.plan, [&](CircuitPlan plan) {
+      return CudaParameters::Load(*file, shape, std::move(plan), options, context_);
+    });
   }
 
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> MakeParameters(
       const groth16::SectionScalars& scalars, std::shared_ptr<const r1cs::Shape> shape,
       const prover::LoadOptions& options) override {
-    CUZK_RETURN_IF_ERROR(health());
-    DeviceGuard guard(id_);
-    CUZK_RETURN_IF_ERROR(Observe(guard.status()));
-    StatusOr<CircuitPlan> plan = Plan(*shape, options.plan);
-    if (!plan.ok()) return Observe(plan.status());
-    auto made = CudaParameters::Make(scalars, std::move(shape), *std::move(plan), options.progress, context_);
-    if (!made.ok()) return Observe(made.status());
-    return *std::move(made);
+    return Place(*shape, options.plan, [&](CircuitPlan plan) {
+      return CudaParameters::Make(scalars, shape, std::move(plan), options.progress, context_);
+    });
   }
 
   StatusOr<std::unique_ptr<prover::Pending>> Start(std::shared_ptr<const prover::ResidentParameters> parameters,
@@ -137,6 +127,20 @@ class Card final : public CudaDevice {
   DeviceId id() const { return id_; }
 
  private:
+  /// Parameters by `make`, which is given the plan.
+  template <class Make>
+  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Place(const r1cs::Shape& shape,
+                                                                    const prover::PlanOptions& options, Make make) {
+    CUZK_RETURN_IF_ERROR(health());
+    DeviceGuard guard(id_);
+    CUZK_RETURN_IF_ERROR(Observe(guard.status()));
+    StatusOr<CircuitPlan> plan = Plan(shape, options);
+    if (!plan.ok()) return Observe(plan.status());
+    auto made = make(*std::move(plan));
+    if (!made.ok()) return Observe(made.status());
+    return *std::move(made);
+  }
+
   StatusOr<CircuitPlan> Plan(const r1cs::Shape& shape, const prover::PlanOptions& options) const {
     DeviceGuard guard(id_);
     CUZK_RETURN_IF_ERROR(guard.status());
