@@ -34,6 +34,8 @@ void Forget(void* data) {
 
 void* operator new(size_t size) { return Count(std::malloc(size)); }
 void* operator new[](size_t size) { return Count(std::malloc(size)); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return Count(std::malloc(size)); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept { return Count(std::malloc(size)); }
 void operator delete(void* data) noexcept { Forget(data); }
 void operator delete[](void* data) noexcept { Forget(data); }
 void operator delete(void* data, size_t) noexcept { Forget(data); }
