@@ -31,8 +31,7 @@ TEST(Loss, IsAnnouncedOnceTheLastDeviceIsGone) {
     EXPECT_THAT(std::string(loss.message()), HasSubstr("no device is left: the device is lost (injected)"));
   });
   engine.device(0).Add({FaultPoint::kStart, FaultKind::kLost, 0, 1});
-  EXPECT_EQ(engine.Prove("4").state, JobState::kCompleted);
-  engine.WaitFor([](const EngineStatus& status) { return status.counters.devices_lost_total == 1; });
+  engine.ProveUntil([](const EngineStatus& status) { return status.counters.devices_lost_total == 1; });
   EXPECT_FALSE(announced);
   EXPECT_TRUE(engine->Ready().ok());
   engine.device(1).Add({FaultPoint::kStart, FaultKind::kLost, 0, 1000});

