@@ -66,15 +66,20 @@ StatusOr<std::string> NameOfRow(const CircuitSpec& spec, uint64_t row);
 /// The same of the row that is made next after an aux variable.
 StatusOr<std::string> NameOfAux(const CircuitSpec& spec, uint64_t aux);
 
-/// Computes the assignment and evaluates a, b and c in place, in `lease`, which holds LeaseLayout::For(*shape,
-/// layout).bytes. Blocks are written by all threads of the pool; one is enough. `arithmetic` decides how fast, never
-/// what.
+/// Where a witness is written, and how it is laid out there.
+struct WitnessPlace {
+  std::shared_ptr<const r1cs::Shape> shape;
+  r1cs::Layout layout;
+  memory::Lease lease;  ///< holds LeaseLayout::For(*shape, layout).bytes
+};
+
+/// Computes the assignment and evaluates a, b and c in place, in the lease. Blocks are written by all threads of the
+/// pool; one is enough. `arithmetic` decides how fast, never what.
 ///
 /// INVALID_ARGUMENT if the inputs do not have the spec's counts and lengths, or if a relation that the circuit closes
 /// does not hold: the text names challenge and relation ("challenge 7: comm_r_last path: does not lead to its root"; of
 /// several, the first in the circuit's order). The public inputs end up in Witness::inputs().
-StatusOr<r1cs::Witness> WriteWitness(const CircuitSpec& spec, std::shared_ptr<const r1cs::Shape> shape,
-                                     r1cs::Layout layout, const PartitionInputs& inputs, memory::Lease lease,
+StatusOr<r1cs::Witness> WriteWitness(const CircuitSpec& spec, const PartitionInputs& inputs, WitnessPlace place,
                                      ThreadPool& pool, algebra::Arithmetic arithmetic = algebra::BestArithmetic());
 
 /// Assigns the same way and checks every row; names the first that does not hold. For tests and audits: tens of times

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/circuit/bits.h"
@@ -138,8 +139,8 @@ std::vector<Num<Cs>> AllocateSiblings(Cs& cs, const PathInputs* path, size_t fir
   return siblings;
 }
 
-/// The root that a path computes: allocates index bits and siblings level by level, and gives the leaf's index as a public
-/// input. `path` is read only where values exist.
+/// The root that a path computes: allocates index bits and siblings level by level, and gives the leaf's index as a
+/// public input. `path` is read only where values exist.
 template <class Cs>
 Num<Cs> RootOf(Cs& cs, TreeHash hash, const TreeShape& shape, const Num<Cs>& leaf, const PathInputs* path) {
   Num<Cs> current = leaf;
@@ -154,38 +155,53 @@ Num<Cs> RootOf(Cs& cs, TreeHash hash, const TreeShape& shape, const Num<Cs>& lea
     for (const Bit<Cs>& bit : AllocateBits(cs, digit, width)) index.push_back(Boolean<Cs>::Is(bit));
     const std::vector<Num<Cs>> siblings = AllocateSiblings(cs, path, first, arity);
     first += arity - 1;
-    const std::vector<Num<Cs>> group = Insert<Cs>(cs, current, std::span<const Boolean<Cs>>(index).subspan(start), siblings);
+    const std::vector<Num<Cs>> group =
+        Insert<Cs>(cs, current, std::span<const Boolean<Cs>>(index).subspan(start), siblings);
     current = HashGroup<Cs>(cs, hash, group);
   }
   PackIntoInputs<Cs>(cs, index);
   return current;
 }
 
-/// The inclusion of `leaf` under `root` (PoRCircuit with a private root).
+/// That `leaf` leads to `root`, and the name under which it is reported where it does not.
 template <class Cs>
-void Include(Cs& cs, TreeHash hash, const TreeShape& shape, const Num<Cs>& leaf, const Num<Cs>& root,
-             const PathInputs* path, const Relation& relation) {
-  [[maybe_unused]] auto scope = cs.Scope(relation.subject, relation.index);
-  EnforceSame(cs, RootOf(cs, hash, shape, leaf, path), root, relation);
+struct Inclusion {
+  const Num<Cs>& leaf;
+  const Num<Cs>& root;
+  Relation relation;
+};
+
+/// A path whose variables are there already: arities, the bits of the leaf's place and the siblings, level by level.
+template <class Cs>
+struct PlacedPath {
+  std::span<const uint32_t> levels;
+  std::span<const Boolean<Cs>> index;
+  std::span<const std::vector<Num<Cs>>> siblings;
+};
+
+/// The inclusion by a path whose variables are allocated here (PoRCircuit with a private root).
+template <class Cs>
+void Include(Cs& cs, TreeHash hash, const TreeShape& shape, const PathInputs* path,
+             const std::type_identity_t<Inclusion<Cs>>& claim) {
+  [[maybe_unused]] auto scope = cs.Scope(claim.relation.subject, claim.relation.index);
+  EnforceSame(cs, RootOf(cs, hash, shape, claim.leaf, path), claim.root, claim.relation);
 }
 
-/// The inclusion of `leaf` under `root` at the place that existing bits give; siblings level by level are there already.
+/// The inclusion by a path that is there.
 template <class Cs>
-void IncludeAt(Cs& cs, TreeHash hash, std::span<const uint32_t> levels, std::span<const Boolean<Cs>> index,
-               const Num<Cs>& leaf, std::span<const std::vector<Num<Cs>>> siblings, const Num<Cs>& root,
-               const Relation& relation) {
-  [[maybe_unused]] auto path_scope = cs.Scope(relation.subject, relation.index);
-  Num<Cs> current = leaf;
+void IncludeAt(Cs& cs, TreeHash hash, const PlacedPath<Cs>& path, const Inclusion<Cs>& claim) {
+  [[maybe_unused]] auto path_scope = cs.Scope(claim.relation.subject, claim.relation.index);
+  Num<Cs> current = claim.leaf;
   size_t start = 0;
-  for (size_t level = 0; level < levels.size(); ++level) {
+  for (size_t level = 0; level < path.levels.size(); ++level) {
     [[maybe_unused]] auto scope = cs.Scope("level", static_cast<int64_t>(level));
-    const auto width = static_cast<size_t>(std::countr_zero(levels[level]));
-    const std::vector<Num<Cs>> group = Insert<Cs>(cs, current, index.subspan(start, width), siblings[level]);
+    const auto width = static_cast<size_t>(std::countr_zero(path.levels[level]));
+    const std::vector<Num<Cs>> group = Insert<Cs>(cs, current, path.index.subspan(start, width), path.siblings[level]);
     start += width;
     current = HashGroup<Cs>(cs, hash, group);
   }
-  CUZK_CHECK(start == index.size());
-  EnforceSame(cs, current, root, relation);
+  CUZK_CHECK(start == path.index.size());
+  EnforceSame(cs, current, claim.root, claim.relation);
 }
 
 }  // namespace cuzk::circuit

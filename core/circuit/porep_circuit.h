@@ -142,9 +142,8 @@ std::vector<Num<Cs>> PorepCircuit<Cs>::MakeParent(Cs& cs, const Head& head, uint
     Compare(cs, hash, column->claimed_hash,
             {drg ? "column hash of drg parent" : "column hash of expander parent", number, kNotItsLeaf});
   }
-  Include(cs, TreeHash::kPoseidon, spec_.replica_tree, hash, head.comm_c,
-          column != nullptr ? &column->comm_c_path : nullptr,
-          {drg ? "comm_c path of drg parent" : "comm_c path of expander parent", number});
+  Include(cs, TreeHash::kPoseidon, spec_.replica_tree, column != nullptr ? &column->comm_c_path : nullptr,
+          {hash, head.comm_c, {drg ? "comm_c path of drg parent" : "comm_c path of expander parent", number}});
   return labels;
 }
 
@@ -174,8 +173,8 @@ void PorepCircuit<Cs>::MakeBlock(Cs& cs, const Head& head, uint64_t index) const
   const PorepChallenge* input = inputs_ != nullptr ? &inputs_->challenges[index] : nullptr;
   auto path = [input](PathInputs PorepChallenge::*member) { return input != nullptr ? &(input->*member) : nullptr; };
   const N data_leaf = cs.AllocateNum(Given<Cs>([&] { return input->data_leaf; }));
-  Include(cs, TreeHash::kSha256, spec_.data_tree, data_leaf, head.comm_d, path(&PorepChallenge::comm_d_path),
-          {"comm_d path"});
+  Include(cs, TreeHash::kSha256, spec_.data_tree, path(&PorepChallenge::comm_d_path),
+          {data_leaf, head.comm_d, {"comm_d path"}});
   std::vector<std::vector<N>> parents;
   for (uint32_t i = 0; i < kPorepParents; ++i) parents.push_back(MakeParent(cs, head, i, input));
 
@@ -193,12 +192,12 @@ void PorepCircuit<Cs>::MakeBlock(Cs& cs, const Head& head, uint64_t index) const
   typename Cs::Lc sum;
   sum.Add(key).Add(data_leaf);
   cs.Enforce(std::move(sum), One<Cs>(), Just<Cs>(encoded));
-  Include(cs, TreeHash::kPoseidon, spec_.replica_tree, encoded, head.comm_r_last,
-          path(&PorepChallenge::comm_r_last_path), {"comm_r_last path"});
+  Include(cs, TreeHash::kPoseidon, spec_.replica_tree, path(&PorepChallenge::comm_r_last_path),
+          {encoded, head.comm_r_last, {"comm_r_last path"}});
   const N column = PoseidonMerkle<Cs>(cs, labels);
   if (input != nullptr) Compare(cs, column, input->claimed_column_hash, {"column hash", -1, kNotItsLeaf});
-  Include(cs, TreeHash::kPoseidon, spec_.replica_tree, column, head.comm_c, path(&PorepChallenge::comm_c_path),
-          {"comm_c path"});
+  Include(cs, TreeHash::kPoseidon, spec_.replica_tree, path(&PorepChallenge::comm_c_path),
+          {column, head.comm_c, {"comm_c path"}});
 }
 
 }  // namespace cuzk::circuit

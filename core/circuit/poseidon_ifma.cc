@@ -11,8 +11,17 @@
 namespace cuzk::circuit {
 namespace {
 
+using algebra::Broadcast;
+using algebra::BroadcastFactor;
+using algebra::Constant52;
 using algebra::Fr;
-using namespace algebra;  // the lanes, which have internal linkage
+using algebra::FrLaneParams;
+using algebra::FrWide;
+using algebra::FrX8;
+using algebra::LaneFactor;
+using algebra::Long;
+using algebra::MontgomeryProduct;
+using algebra::MontgomeryReduce;
 
 constexpr uint32_t kMaxWidth = 37;
 constexpr size_t kFrsOfBox = 4;  // PoseidonSBoxValues
@@ -106,14 +115,14 @@ void PartialRounds(const PoseidonLaneTable& table, const PoseidonLaneConstant* k
 
 }  // namespace
 
-void IfmaPoseidonEight(const PoseidonLaneTable& table, const PoseidonLaneConstant& tag, const Fr* preimages,
-                       Fr* digests, PoseidonSBoxValues* values, size_t boxes) {
+void IfmaPoseidonEight(const PoseidonLaneTable& table, const PoseidonLaneConstant& tag, const PoseidonEight& eight) {
   const uint32_t t = table.width;
-  LaneTrace trace{reinterpret_cast<Fr*>(values), boxes * kFrsOfBox}, folded{nullptr, 0};
+  LaneTrace trace{reinterpret_cast<Fr*>(eight.values), eight.boxes * kFrsOfBox}, folded{nullptr, 0};
   const PoseidonLaneConstant* key = table.keys;
   FrWide state[kMaxWidth];
   state[0] = PlusConstant(PlusConstant(FrX8::Zero().wide, tag), key[0]);
-  for (uint32_t i = 1; i < t; ++i) state[i] = PlusConstant(FrX8::FromMemory(preimages + i - 1, t - 1).wide, key[i]);
+  for (uint32_t i = 1; i < t; ++i)
+    state[i] = PlusConstant(FrX8::FromMemory(eight.preimages + i - 1, t - 1).wide, key[i]);
   key += t;
   for (uint32_t round = 0; round < table.half_rounds; ++round) {
     for (uint32_t i = 0; i < t; ++i) state[i] = SBox(state[i], key + i, round == 0 && i == 0 ? folded : trace);
@@ -129,7 +138,7 @@ void IfmaPoseidonEight(const PoseidonLaneTable& table, const PoseidonLaneConstan
     key += t;
     Dense(table.mds, t, state);
   }
-  FrX8{Dot(state, table.mds + t, t)}.ToMemory(digests, 1);
+  FrX8{Dot(state, table.mds + t, t)}.ToMemory(eight.digests, 1);
 }
 
 }  // namespace cuzk::circuit

@@ -21,9 +21,15 @@ struct PoseidonLaneTable {
   const PoseidonLaneConstant *keys, *mds, *pre_sparse, *w_hat, *v_rest;
 };
 
-/// Of the eight preimages at preimages[0], preimages[width - 1], …: the digests, and where `values` is given the shown
-/// S-boxes of each, `boxes` to a permutation. May be called only where IsSupported(Arithmetic::kIfma).
-void IfmaPoseidonEight(const PoseidonLaneTable& table, const PoseidonLaneConstant& tag, const algebra::Fr* preimages,
-                       algebra::Fr* digests, PoseidonSBoxValues* values, size_t boxes);
+/// Eight preimages at preimages[0], preimages[width - 1], …, and where what is computed of them goes.
+struct PoseidonEight {
+  const algebra::Fr* preimages;
+  algebra::Fr* digests;
+  PoseidonSBoxValues* values;  ///< the shown S-boxes of each, or null
+  size_t boxes;                ///< of one permutation
+};
+
+/// May be called only where IsSupported(Arithmetic::kIfma).
+void IfmaPoseidonEight(const PoseidonLaneTable& table, const PoseidonLaneConstant& tag, const PoseidonEight& eight);
 
 }  // namespace cuzk::circuit

@@ -25,6 +25,7 @@ PoseidonLaneConstant LaneForm(const Fr& x) {
 }
 std::vector<PoseidonLaneConstant> LaneForm(const std::vector<Fr>& x) {
   std::vector<PoseidonLaneConstant> out;
+  out.reserve(x.size());
   for (const Fr& e : x) out.push_back(LaneForm(e));
   return out;
 }
@@ -65,9 +66,15 @@ struct BoxTrace {
   void Power(const Fr& x, const Fr& x2, const Fr& x4, const Fr&, const Fr& out) { *next++ = {x, x2, x4, out}; }
 };
 
-/// Digests of all, and the values of their S-boxes if `values` is not null.
-void Run(std::span<const Fr> preimages, const PoseidonConstants& constants, const Fr& tag, std::span<Fr> digests,
-         PoseidonSBoxValues* values, Arithmetic arithmetic) {
+/// Preimages, one after another, and where their digests and, if not null, the values of their S-boxes go.
+struct Batch {
+  std::span<const Fr> preimages;
+  std::span<Fr> digests;
+  PoseidonSBoxValues* values;
+};
+
+void Run(const Batch& batch, const PoseidonConstants& constants, const Fr& tag, Arithmetic arithmetic) {
+  const auto& [preimages, digests, values] = batch;
   const size_t arity = constants.arity, boxes = PoseidonShownBoxes(constants);
   CUZK_CHECK(preimages.size() == arity * digests.size());
   size_t i = 0;
@@ -75,8 +82,11 @@ void Run(std::span<const Fr> preimages, const PoseidonConstants& constants, cons
     const PoseidonLaneTable& table = LaneConstants::ForArity(constants.arity);
     const PoseidonLaneConstant lane_tag = LaneForm(tag);
     for (; i + kLanes <= digests.size(); i += kLanes) {
-      IfmaPoseidonEight(table, lane_tag, &preimages[i * arity], &digests[i],
-                        values != nullptr ? values + i * boxes : nullptr, boxes);
+      IfmaPoseidonEight(table, lane_tag,
+                        {.preimages = &preimages[i * arity],
+                         .digests = &digests[i],
+                         .values = values != nullptr ? values + i * boxes : nullptr,
+                         .boxes = boxes});
     }
   }
   for (; i < digests.size(); ++i) {
@@ -98,7 +108,7 @@ uint32_t PoseidonShownBoxes(const PoseidonConstants& constants) {
 
 void PoseidonHashMany(std::span<const Fr> preimages, uint32_t arity, const Fr& tag, std::span<Fr> digests,
                       Arithmetic arithmetic) {
-  Run(preimages, PoseidonConstants::ForArity(arity), tag, digests, nullptr, arithmetic);
+  Run({preimages, digests, nullptr}, PoseidonConstants::ForArity(arity), tag, arithmetic);
 }
 
 PoseidonTraces::PoseidonTraces(std::span<const Fr> preimages, uint32_t arity, const Fr& tag, Arithmetic arithmetic)
@@ -106,7 +116,7 @@ PoseidonTraces::PoseidonTraces(std::span<const Fr> preimages, uint32_t arity, co
       boxes_(PoseidonShownBoxes(constants_)),
       values_(preimages.size() / arity * boxes_),
       digests_(preimages.size() / arity) {
-  Run(preimages, constants_, tag, digests_, values_.data(), arithmetic);
+  Run({preimages, digests_, values_.data()}, constants_, tag, arithmetic);
 }
 
 const Fr* PoseidonTraces::KeyOf(uint32_t box) const {

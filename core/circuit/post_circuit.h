@@ -58,8 +58,9 @@ class PostCircuit {
     for (uint32_t i = 0; i < spec_.challenges; ++i) {
       const PostChallenge* challenge = sector != nullptr ? &sector->challenges[i] : nullptr;
       const N leaf = cs.AllocateNum(Given<Cs>([&] { return challenge->leaf; }));
-      Include(cs, TreeHash::kPoseidon, spec_.replica_tree, leaf, comm_r_last,
-              challenge != nullptr ? &challenge->comm_r_last_path : nullptr, {"comm_r_last path of challenge", i});
+      Include(cs, TreeHash::kPoseidon, spec_.replica_tree,
+              challenge != nullptr ? &challenge->comm_r_last_path : nullptr,
+              {leaf, comm_r_last, {"comm_r_last path of challenge", i}});
     }
   }
 

@@ -62,10 +62,16 @@ std::optional<r1cs::Relation> WriteBlock(const Circuit& circuit, const typename 
   return writer.broken();
 }
 
-/// Writes blocks [first, last) by all threads of the pool. Of several broken relations the first is named.
+/// Blocks [first, last) of a circuit.
+struct BlockRange {
+  size_t first, last;
+};
+
+/// Writes the blocks by all threads of the pool. Of several broken relations the first is named.
 template <class Writer, class Circuit>
-Status WriteBlocks(const Circuit& circuit, const typename Circuit::Head& head, size_t first, size_t last,
-                   const Stretch& stretch, const WriteOptions& options) {
+Status WriteBlocks(const Circuit& circuit, const typename Circuit::Head& head, BlockRange range, const Stretch& stretch,
+                   const WriteOptions& options) {
+  const size_t first = range.first, last = range.last;
   // The head may have written its part of the first shared word already.
   const bool head_before = stretch.begin == r1cs::Position{};
   for (size_t i = head_before ? first + 1 : first; i <= last; ++i) stretch.ClearSharedWord(stretch.shape.blocks[i]);

@@ -86,16 +86,16 @@ class UpdateCircuit {
     Inputize(cs, x);
     return x;
   }
-  void IncludeReplica(Cs& cs, const PathInputs* path, const Booleans<Cs>& challenge, const N& leaf, const N& root,
-                      const char* name) const {
+  void IncludeReplica(Cs& cs, const PathInputs* path, const Booleans<Cs>& challenge, const Inclusion<Cs>& claim) const {
     const std::vector<uint32_t> levels = spec_.replica_tree.Levels();
     std::vector<std::vector<N>> siblings;
+    siblings.reserve(levels.size());
     size_t first = 0;
     for (uint32_t arity : levels) {
       siblings.push_back(AllocateSiblings(cs, path, first, arity));
       first += arity - 1;
     }
-    IncludeAt<Cs>(cs, TreeHash::kPoseidon, levels, challenge, leaf, siblings, root, {name});
+    IncludeAt<Cs>(cs, TreeHash::kPoseidon, {levels, challenge, siblings}, claim);
   }
 
   const UpdateSpec& spec_;
@@ -134,9 +134,10 @@ void UpdateCircuit<Cs>::MakeApexTree(Cs& cs, const Head& head, const std::vector
   }
   const std::vector<uint32_t> levels(spec_.partition_bits, 2);
   std::vector<std::vector<N>> groups;
+  groups.reserve(siblings.size());
   for (const N& sibling : siblings) groups.push_back({sibling});
-  IncludeAt<Cs>(cs, TreeHash::kSha256, levels, head.partition, row[0], groups, comm_d_new,
-                {"apex leaves", -1, "do not lead to comm_d_new"});
+  IncludeAt<Cs>(cs, TreeHash::kSha256, {levels, head.partition, groups},
+                {row[0], comm_d_new, {"apex leaves", -1, "do not lead to comm_d_new"}});
 }
 
 template <class Cs>
@@ -210,18 +211,19 @@ void UpdateCircuit<Cs>::MakeBlock(Cs& cs, const Head& head, uint64_t index) cons
     }
     if (leaf_new.value != input->leaf_new) cs.Broken({"new leaf", -1, "is not old + data * rho"});
   }
-  IncludeReplica(cs, path(&UpdateChallenge::path_old), challenge, leaf_old, head.root_r_old, "old replica path");
-  IncludeReplica(cs, path(&UpdateChallenge::path_new), challenge, leaf_new, head.root_r_new, "new replica path");
+  IncludeReplica(cs, path(&UpdateChallenge::path_old), challenge, {leaf_old, head.root_r_old, {"old replica path"}});
+  IncludeReplica(cs, path(&UpdateChallenge::path_new), challenge, {leaf_new, head.root_r_new, {"new replica path"}});
 
   const uint32_t y = spec_.ChallengeBits() - spec_.partition_bits - spec_.apex_bits;
   const auto bits = std::span<const B>(challenge);
   const N apex = Select<Cs>(cs, head.apex, bits.subspan(y, spec_.apex_bits));
   const PathInputs* data_path = path(&UpdateChallenge::data_path);
   std::vector<std::vector<N>> siblings;
+  siblings.reserve(y);
   for (uint32_t i = 0; i < y; ++i) siblings.push_back(AllocateSiblings(cs, data_path, i, 2));
   const std::vector<uint32_t> levels(y, 2);
-  IncludeAt<Cs>(cs, TreeHash::kSha256, levels, bits.first(y), leaf_data, siblings, apex,
-                {"data path", -1, "does not lead to its apex leaf"});
+  IncludeAt<Cs>(cs, TreeHash::kSha256, {levels, bits.first(y), siblings},
+                {leaf_data, apex, {"data path", -1, "does not lead to its apex leaf"}});
 }
 
 }  // namespace cuzk::circuit

@@ -11,11 +11,12 @@ using r1cs::LeaseLayout;
 using r1cs::Position;
 
 template <class Spec>
-Status Stream(const Spec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs, const StreamOptions& options,
-              const WitnessSink& sink, ThreadPool& pool) {
+Status Stream(const Spec& spec, const WitnessSource& source, const StreamOptions& options, const WitnessSink& sink,
+              ThreadPool& pool) {
   using Writer = r1cs::WitnessWriter;
+  const r1cs::Shape& shape = source.shape;
   const r1cs::Layout layout = options.layout;
-  CUZK_ASSIGN_OR_RETURN(const auto* own, InputsFor(spec, inputs));
+  CUZK_ASSIGN_OR_RETURN(const auto* own, InputsFor(spec, source.inputs));
   const typename Kind<Spec>::template Circuit<Writer> circuit(spec, own);
   std::vector<std::byte> memory;
   std::vector<Fr> public_inputs;
@@ -38,8 +39,8 @@ Status Stream(const Spec& spec, const r1cs::Shape& shape, const PartitionInputs&
            LeaseLayout::ForRange(shape, layout, blocks[first], blocks[last + 1]).bytes <= options.stretch_bytes) {
       ++last;
     }
-    CUZK_RETURN_IF_ERROR(internal::WriteBlocks<Writer>(circuit, head, first, last, stretch(blocks[first], blocks[last]),
-                                                       {pool, options.arithmetic}));
+    CUZK_RETURN_IF_ERROR(internal::WriteBlocks<Writer>(
+        circuit, head, {first, last}, stretch(blocks[first], blocks[last]), {pool, options.arithmetic}));
     show(blocks[first], blocks[last]);
     first = last;
   }
@@ -102,14 +103,14 @@ class VectorHash {
 
 }  // namespace
 
-Status StreamWitness(const CircuitSpec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs,
-                     const StreamOptions& options, const WitnessSink& sink, ThreadPool& pool) {
-  CUZK_RETURN_IF_ERROR(CheckSpec(spec));
-  return std::visit([&](const auto& one) { return Stream(one, shape, inputs, options, sink, pool); }, spec);
+Status StreamWitness(const WitnessSource& source, const StreamOptions& options, const WitnessSink& sink,
+                     ThreadPool& pool) {
+  CUZK_RETURN_IF_ERROR(CheckSpec(source.spec));
+  return std::visit([&](const auto& one) { return Stream(one, source, options, sink, pool); }, source.spec);
 }
 
-StatusOr<WitnessDigest> DigestWitness(const CircuitSpec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs,
-                                      const WitnessDigestOptions& options, ThreadPool& pool) {
+StatusOr<WitnessDigest> DigestWitness(const WitnessSource& source, const WitnessDigestOptions& options,
+                                      ThreadPool& pool) {
   WitnessDigest digest;
   const uint64_t chunk = options.chunk_elements;
   std::array<VectorHash, r1cs::kMatrixCount + 1> hashes = {VectorHash(chunk), VectorHash(chunk), VectorHash(chunk),
@@ -129,9 +130,9 @@ StatusOr<WitnessDigest> DigestWitness(const CircuitSpec& spec, const r1cs::Shape
         }
       }
     });
-    if (options.progress) options.progress(end.rows, shape.counts.rows_with_inputs());
+    if (options.progress) options.progress(end.rows, source.shape.counts.rows_with_inputs());
   };
-  CUZK_RETURN_IF_ERROR(StreamWitness(spec, shape, inputs, {.arithmetic = options.arithmetic}, sink, pool));
+  CUZK_RETURN_IF_ERROR(StreamWitness(source, {.arithmetic = options.arithmetic}, sink, pool));
   for (size_t m = 0; m < r1cs::kMatrixCount; ++m) digest.rows[m] = hashes[m].Finish();
   digest.aux = hashes[r1cs::kMatrixCount].Finish();
   VectorHash inputs_hash(chunk);

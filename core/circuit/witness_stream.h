@@ -22,9 +22,15 @@ struct StreamOptions {
   uint64_t stretch_bytes = uint64_t{64} << 20;
   algebra::Arithmetic arithmetic = algebra::BestArithmetic();
 };
+/// What a witness is made of.
+struct WitnessSource {
+  const CircuitSpec& spec;
+  const r1cs::Shape& shape;
+  const PartitionInputs& inputs;
+};
 /// Writes the witness stretch by stretch. Errors as WriteWitness; the sink has then seen only what came before.
-Status StreamWitness(const CircuitSpec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs,
-                     const StreamOptions& options, const WitnessSink& sink, ThreadPool& pool);
+Status StreamWitness(const WitnessSource& source, const StreamOptions& options, const WitnessSink& sink,
+                     ThreadPool& pool);
 
 /// BLAKE2s-256 over canonical 32-byte little-endian elements: of the whole vector, and of each chunk.
 struct VectorDigest {
@@ -44,7 +50,7 @@ struct WitnessDigestOptions {
   Progress progress;  ///< in rows
 };
 /// Streams the witness in the narrow layout and hashes it; about 200 MB besides the shape.
-StatusOr<WitnessDigest> DigestWitness(const CircuitSpec& spec, const r1cs::Shape& shape, const PartitionInputs& inputs,
-                                      const WitnessDigestOptions& options, ThreadPool& pool);
+StatusOr<WitnessDigest> DigestWitness(const WitnessSource& source, const WitnessDigestOptions& options,
+                                      ThreadPool& pool);
 
 }  // namespace cuzk::circuit

@@ -6,7 +6,8 @@ namespace cuzk::circuit {
 namespace internal {
 
 Status BrokenRelation(const r1cs::Relation& relation, const char* block, uint64_t index) {
-  std::string text = block != nullptr ? StrCat(block, " ", index, ": ", relation.subject) : std::string(relation.subject);
+  std::string text =
+      block != nullptr ? StrCat(block, " ", index, ": ", relation.subject) : std::string(relation.subject);
   if (relation.index >= 0) text += StrCat(" ", relation.index);
   return absl::InvalidArgumentError(StrCat(text, ": ", relation.failing));
 }
@@ -32,44 +33,37 @@ using r1cs::LeaseLayout;
 using r1cs::Position;
 
 template <class Writer, class Spec>
-StatusOr<r1cs::Witness> Write(const Spec& spec, std::shared_ptr<const r1cs::Shape> shape, r1cs::Layout layout,
-                              const PartitionInputs& inputs, memory::Lease lease, const internal::WriteOptions& options) {
+StatusOr<r1cs::Witness> Write(const Spec& spec, const PartitionInputs& inputs, WitnessPlace place,
+                              const internal::WriteOptions& options) {
+  auto& [shape, layout, lease] = place;
   CUZK_ASSIGN_OR_RETURN(const auto* own, InputsFor(spec, inputs));
   const typename Kind<Spec>::template Circuit<Writer> circuit(spec, own);
   const internal::Stretch stretch{*shape, LeaseLayout::For(*shape, layout), Position{}, lease.bytes().data()};
   CUZK_CHECK(lease.bytes().size() >= stretch.planes.bytes && shape->blocks.size() == circuit.BlockCount() + 1);
   CUZK_ASSIGN_OR_RETURN(const auto head, internal::WriteHead<Writer>(circuit, stretch));
-  CUZK_RETURN_IF_ERROR(internal::WriteBlocks<Writer>(circuit, head, 0, circuit.BlockCount(), stretch, options));
+  CUZK_RETURN_IF_ERROR(internal::WriteBlocks<Writer>(circuit, head, {0, circuit.BlockCount()}, stretch, options));
   const auto* public_inputs = reinterpret_cast<const Fr*>(stretch.memory + stretch.planes.inputs.offset);
   internal::WriteInputRows(stretch, {public_inputs, shape->counts.inputs});
   return r1cs::Witness(std::move(shape), layout, std::move(lease));
 }
 
 template <class Writer>
-StatusOr<r1cs::Witness> WriteAny(const CircuitSpec& spec, std::shared_ptr<const r1cs::Shape> shape, r1cs::Layout layout,
-                                 const PartitionInputs& inputs, memory::Lease lease,
+StatusOr<r1cs::Witness> WriteAny(const CircuitSpec& spec, const PartitionInputs& inputs, WitnessPlace place,
                                  const internal::WriteOptions& options) {
   CUZK_RETURN_IF_ERROR(CheckSpec(spec));
-  return std::visit(
-      [&](const auto& one) {
-        return Write<Writer>(one, std::move(shape), layout, inputs, std::move(lease), options);
-      },
-      spec);
+  return std::visit([&](const auto& one) { return Write<Writer>(one, inputs, std::move(place), options); }, spec);
 }
 
 }  // namespace
 
-StatusOr<r1cs::Witness> WriteWitness(const CircuitSpec& spec, std::shared_ptr<const r1cs::Shape> shape,
-                                     r1cs::Layout layout, const PartitionInputs& inputs, memory::Lease lease,
+StatusOr<r1cs::Witness> WriteWitness(const CircuitSpec& spec, const PartitionInputs& inputs, WitnessPlace place,
                                      ThreadPool& pool, algebra::Arithmetic arithmetic) {
-  return WriteAny<r1cs::WitnessWriter>(spec, std::move(shape), layout, inputs, std::move(lease), {pool, arithmetic});
+  return WriteAny<r1cs::WitnessWriter>(spec, inputs, std::move(place), {pool, arithmetic});
 }
 
-StatusOr<r1cs::Witness> WriteWitnessPlainBodies(const CircuitSpec& spec, std::shared_ptr<const r1cs::Shape> shape,
-                                                r1cs::Layout layout, const PartitionInputs& inputs,
-                                                memory::Lease lease, ThreadPool& pool) {
-  return WriteAny<r1cs::PlainBodyWriter>(spec, std::move(shape), layout, inputs, std::move(lease),
-                                         {pool, algebra::Arithmetic::kScalar});
+StatusOr<r1cs::Witness> WriteWitnessPlainBodies(const CircuitSpec& spec, const PartitionInputs& inputs,
+                                                WitnessPlace place, ThreadPool& pool) {
+  return WriteAny<r1cs::PlainBodyWriter>(spec, inputs, std::move(place), {pool, algebra::Arithmetic::kScalar});
 }
 
 }  // namespace cuzk::circuit

@@ -143,10 +143,10 @@ Status CheckSection(const ParameterFile& file, Query query, ThreadPool& pool, co
 
 }  // namespace
 
-Status DecodeG1(const ParameterFile& file, Query query, uint64_t begin, std::span<G1Affine> out, ThreadPool& pool,
+Status DecodeG1(const ParameterFile& file, PointPlace begin, std::span<G1Affine> out, ThreadPool& pool,
                 const DecodeOptions& options) {
-  CUZK_CHECK(query != Query::kBG2);
-  return DecodeTo(Part{file, query, begin, out.size()}, out, pool, options);
+  CUZK_CHECK(begin.query != Query::kBG2);
+  return DecodeTo(Part{file, begin.query, begin.index, out.size()}, out, pool, options);
 }
 
 Status DecodeG2(const ParameterFile& file, uint64_t begin, std::span<G2Affine> out, ThreadPool& pool,

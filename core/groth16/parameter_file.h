@@ -98,11 +98,17 @@ struct DecodeOptions {
   Progress progress;     ///< bytes done of the bytes to be decoded
 };
 
-/// Decodes points [begin, begin + out.size()) of a G1 section into Montgomery memory form, in parallel, while the disk
-/// reads ahead. InvalidArgument names section and index of the lowest bad point. Nothing big is allocated.
-Status DecodeG1(const ParameterFile& file, Query query, uint64_t begin, std::span<algebra::G1Affine> out,
-                ThreadPool& pool, const DecodeOptions& options);
-/// The same for b_g2.
+/// A point of a section.
+struct PointPlace {
+  Query query;
+  uint64_t index = 0;
+};
+
+/// Decodes the out.size() points of a G1 section from `begin` on into Montgomery memory form, in parallel, while the
+/// disk reads ahead. InvalidArgument names section and index of the lowest bad point. Nothing big is allocated.
+Status DecodeG1(const ParameterFile& file, PointPlace begin, std::span<algebra::G1Affine> out, ThreadPool& pool,
+                const DecodeOptions& options);
+/// The same for b_g2, from point `begin` on.
 Status DecodeG2(const ParameterFile& file, uint64_t begin, std::span<algebra::G2Affine> out, ThreadPool& pool,
                 const DecodeOptions& options);
 

@@ -33,7 +33,8 @@ StatusOr<std::byte*> AlignedAllocator::Allocate(size_t bytes) {
     return absl::ResourceExhaustedError(StrCat("mapping ", bytes, " bytes: ", std::strerror(errno)));
   }
   auto* begin = static_cast<std::byte*>(address);
-  auto* data = reinterpret_cast<std::byte*>(RoundUp(reinterpret_cast<uintptr_t>(begin), alignment));
+  const auto number = reinterpret_cast<uintptr_t>(begin);
+  std::byte* data = begin + (RoundUp(number, alignment) - number);
   Unmap(begin, data);
   Unmap(data + length, begin + mapped);
   if (length >= kHugePage) madvise(data, length, MADV_HUGEPAGE);  // advice only: a refusal costs speed, not correctness

@@ -37,7 +37,7 @@ StatusOr<std::shared_ptr<const CpuParameters>> CpuParameters::Load(const groth16
     } else {
       auto& points = out->g1_[static_cast<size_t>(query)];
       CUZK_ASSIGN_OR_RETURN(points, memory::Array<G1Affine>::Allocate(*context.allocator, counts[query], what));
-      CUZK_RETURN_IF_ERROR(DecodeG1(file, query, 0, points.span(), *context.pool, decode));
+      CUZK_RETURN_IF_ERROR(DecodeG1(file, {query}, points.span(), *context.pool, decode));
     }
     before += counts[query] * groth16::PointBytes(query);
   }

@@ -11,9 +11,9 @@ namespace internal {
 constexpr std::array<algebra::Fr, 256> MakeSmallIntegers() {
   std::array<algebra::Fr, 256> table{};
   algebra::Fr up{}, down{};
-  for (int i = 0; i <= 128; ++i) {
-    if (i < 128) table[static_cast<size_t>(128 + i)] = up;
-    table[static_cast<size_t>(128 - i)] = down;
+  for (size_t i = 0; i <= 128; ++i) {
+    if (i < 128) table[128 + i] = up;
+    table[128 - i] = down;
     up += algebra::Fr::One();
     down -= algebra::Fr::One();
   }

@@ -25,6 +25,7 @@ class Variable {
   constexpr uint32_t key() const { return key_; }
   static constexpr Variable FromKey(uint32_t key) { return Variable(key); }
 
+  // The 0 that is found fault with is the compiler's own. NOLINTNEXTLINE(modernize-use-nullptr)
   friend constexpr auto operator<=>(Variable, Variable) = default;
 
  private:

@@ -20,7 +20,8 @@ StatusOr<Client> Client::Connect(const std::string& address) {
 
 StatusOr<v1::SubmitProofRequest> ReadRequest(const std::string& directory, const std::string& id) {
   CUZK_ASSIGN_OR_RETURN(filecoin::DirectoryRequest read, filecoin::ReadRequestDirectory(directory));
-  return ToSubmitMessage(id.empty() ? std::move(read.request_id) : id, std::move(read.request));
+  if (!id.empty()) read.request_id = id;
+  return ToSubmitMessage(std::move(read.request_id), std::move(read.request));
 }
 
 }  // namespace cuzk::daemon

@@ -18,7 +18,7 @@ std::string KernelDriver(const std::filesystem::path& root) {
 }
 
 // Without a card the CPU proves: right where that is wanted, wrong where it is not.
-Finding NoCard(const Settings& settings, std::string said, std::string advice) {
+Finding NoCard(const Settings& settings, const std::string& said, const std::string& advice) {
   std::string use = settings.Text("devices.use");
   if (use == "gpu") return {Level::kFail, "driver", said + "; devices.use is gpu", advice};
   if (use == "cpu") return {Level::kOk, "driver", said + "; devices.use is cpu", ""};

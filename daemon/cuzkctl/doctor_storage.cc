@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #include "core/base/file.h"
@@ -190,9 +191,9 @@ Findings CheckDisk(const Settings& settings) {
   }
   std::error_code error;
   double seconds = static_cast<double>(fs::file_size(path, error)) / *rate;
-  Finding finding{Level::kOk, "disk",
-                  StrCat(static_cast<uint64_t>(*rate / 1e6), " MB/s; the largest file takes ",
-                         static_cast<uint64_t>(seconds + 0.5), " s to read")};
+  Finding finding{
+      Level::kOk, "disk",
+      StrCat(static_cast<uint64_t>(*rate / 1e6), " MB/s; the largest file takes ", std::lround(seconds), " s to read")};
   constexpr double kSlow = 500e6;
   if (*rate < kSlow) {
     finding.level = Level::kWarn;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/log.h"
@@ -83,4 +84,11 @@ int Run(int argc, char** argv) {
 }  // namespace
 }  // namespace cuzk::daemon
 
-int main(int argc, char** argv) { return cuzk::daemon::Run(argc, argv); }
+int main(int argc, char** argv) {
+  try {  // libraries throw where they are misused
+    return cuzk::daemon::Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cuzkctl: %s\n", error.what());
+    return static_cast<int>(cuzk::daemon::ControlExit::kInternal);
+  }
+}

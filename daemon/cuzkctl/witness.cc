@@ -61,7 +61,7 @@ StatusOr<ControlExit> RunWitness(const Session& session, const WitnessFlags& fla
   circuit::WitnessDigestOptions options{.chunk_elements = made.chunk_elements,
                                         .arithmetic = session.arithmetic,
                                         .progress = ShownAs(view, "hashing rows")};
-  StatusOr<circuit::WitnessDigest> digest = circuit::DigestWitness(spec, *shape, partition.inputs, options, pool);
+  StatusOr<circuit::WitnessDigest> digest = circuit::DigestWitness({spec, *shape, partition.inputs}, options, pool);
   view.Finish();
   if (!digest.ok()) return Annotate(digest.status(), StrCat("partition ", flags.partition));
   made.digest = *std::move(digest);

@@ -19,8 +19,10 @@ constexpr uint64_t kPiece = uint64_t{96} << 20;
 /// Moves a section's bytes from the mapping to the card, where they are decoded.
 class SectionLoader {
  public:
-  static StatusOr<std::unique_ptr<SectionLoader>> Create(const CardContext& card, const ParameterFile& file) {
-    std::unique_ptr<SectionLoader> r(new SectionLoader(card));
+  /// `file` and `options` must outlive the loader.
+  static StatusOr<std::unique_ptr<SectionLoader>> Create(const CardContext& card, const ParameterFile& file,
+                                                         const prover::LoadOptions& options) {
+    std::unique_ptr<SectionLoader> r(new SectionLoader(card, file, options));
     uint64_t largest = 0;
     for (Query q : groth16::kAllQueries) largest = std::max<uint64_t>(largest, file.section_bytes(q));
     r->piece_ = std::min(kPiece, std::max<uint64_t>(largest, 192) / 192 * 192 + 192);
@@ -41,19 +43,19 @@ class SectionLoader {
   }
 
   /// Decodes to device memory, or through the card to page-locked memory. `progress` is told bytes of the section.
-  Status Load(const ParameterFile& file, Query query, bool on_curve, std::byte* to, bool to_host,
-              const prover::LoadOptions& options, const Progress& progress) {
-    const uint64_t total = file.section_bytes(query);
+  Status Load(Query query, std::byte* to, bool to_host, const Progress& progress) {
+    const bool on_curve = options_.policy != groth16::PointPolicy::kCanonical;
+    const uint64_t total = file_.section_bytes(query);
     const uint64_t size = groth16::PointBytes(query), piece = piece_ / size * size;
-    file.Announce(query, 0, piece);
+    file_.Announce(query, 0, piece);
     CUZK_CUDA(cudaMemsetAsync(first_bad_.data(), 0xff, sizeof(unsigned long long), stream_->get()));
     for (uint64_t at = 0; at < total; at += piece, ++turn_) {
-      if (options.stop.stop_requested()) return absl::CancelledError("cancelled while parameters were being loaded");
+      if (options_.stop.stop_requested()) return absl::CancelledError("cancelled while parameters were being loaded");
       Slot& slot = slots_[turn_ % 2];
       CUZK_RETURN_IF_ERROR(slot.done->Synchronize());
       const uint64_t bytes = std::min<uint64_t>(piece, total - at);
-      file.Announce(query, at + bytes, piece);
-      CUZK_RETURN_IF_ERROR(ReadPiece(file, query, at, {slot.host.data(), bytes}));
+      file_.Announce(query, at + bytes, piece);
+      CUZK_RETURN_IF_ERROR(ReadPiece(query, at, {slot.host.data(), bytes}));
       CUZK_CUDA(cudaMemcpyAsync(slot.raw.data(), slot.host.data(), bytes, cudaMemcpyHostToDevice, stream_->get()));
       std::byte* decoded = to_host ? slot.decoded.data() : to + at;
       CUZK_RETURN_IF_ERROR(DecodePoints(slot.raw.data(), bytes / size, query == Query::kBG2, on_curve, at / size,
@@ -67,17 +69,17 @@ class SectionLoader {
         cudaMemcpyAsync(&first_bad, first_bad_.data(), sizeof(first_bad), cudaMemcpyDeviceToHost, stream_->get()));
     CUZK_RETURN_IF_ERROR(stream_->view().Synchronize());
     if (first_bad == ~0ull) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat(file.path().string(), ": section ", groth16::QueryName(query), ": point ",
+    return absl::InvalidArgumentError(StrCat(file_.path().string(), ": section ", groth16::QueryName(query), ": point ",
                                              first_bad, " is infinity, not canonical or not on the curve"));
   }
 
  private:
-  Status ReadPiece(const ParameterFile& file, Query query, uint64_t at, std::span<std::byte> out) const {
+  Status ReadPiece(Query query, uint64_t at, std::span<std::byte> out) const {
     std::mutex mutex;
     Status failure;
     card_.pool->ParallelFor(out.size(), 1 << 20, [&](size_t begin, size_t end) {
       std::span<std::byte> part = out.subspan(begin, end - begin);
-      Status status = file.ReadSection(query, at + begin, {reinterpret_cast<uint8_t*>(part.data()), part.size()});
+      Status status = file_.ReadSection(query, at + begin, {reinterpret_cast<uint8_t*>(part.data()), part.size()});
       if (status.ok()) return;
       std::lock_guard lock(mutex);
       failure = std::move(status);
@@ -91,8 +93,11 @@ class SectionLoader {
     Buffer<std::byte> decoded;
     std::unique_ptr<Event> done;
   };
-  explicit SectionLoader(const CardContext& card) : card_(card) {}
+  SectionLoader(const CardContext& card, const ParameterFile& file, const prover::LoadOptions& options)
+      : card_(card), file_(file), options_(options) {}
   const CardContext card_;
+  const ParameterFile& file_;
+  const prover::LoadOptions& options_;
   uint64_t piece_ = 0, turn_ = 0;
   std::array<Slot, 2> slots_;
   Buffer<unsigned long long> first_bad_;
@@ -157,16 +162,15 @@ StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Load(const Param
     return absl::FailedPreconditionError(StrCat(file.path().string(), ": not of this circuit"));
   }
   CUZK_RETURN_IF_ERROR(CheckSubgroup(file, options, *card.pool));
-  CUZK_ASSIGN_OR_RETURN(auto loader, SectionLoader::Create(card, file));
+  CUZK_ASSIGN_OR_RETURN(auto loader, SectionLoader::Create(card, file, options));
   CUZK_ASSIGN_OR_RETURN(auto out, Prepare(std::move(shape), std::move(plan), file.verifying_key(), card));
   uint64_t total = 0, before = 0;
   for (Query q : groth16::kAllQueries) total += file.section_bytes(q);
-  const bool on_curve = options.policy != groth16::PointPolicy::kCanonical;
   for (Query q : groth16::kAllQueries) {
     CUZK_ASSIGN_OR_RETURN(std::byte * to, out->Allocate(q));
     Progress progress;
     if (options.progress) progress = [&](uint64_t done, uint64_t) { options.progress(before + done, total); };
-    CUZK_RETURN_IF_ERROR(loader->Load(file, q, on_curve, to, !out->plan_.resident, options, progress));
+    CUZK_RETURN_IF_ERROR(loader->Load(q, to, !out->plan_.resident, progress));
     before += file.section_bytes(q);
   }
   return out;

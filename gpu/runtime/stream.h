@@ -46,6 +46,7 @@ class Stream {
     if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
   }
   StreamView view() const { return StreamView(stream_); }
+  // Implicit, as a string is where a view of it is asked for. NOLINTNEXTLINE(google-explicit-constructor)
   operator StreamView() const { return view(); }
   cudaStream_t get() const { return stream_; }
 

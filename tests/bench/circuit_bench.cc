@@ -81,7 +81,7 @@ void WritePartition(benchmark::State& state, const char* kind, const char* size)
   // Pages are there in a pool; they are not what is measured.
   std::memset(lease->bytes().data(), 1, bytes);
   for (auto _ : state) {
-    auto witness = WriteWitness(spec, *shape, Layout::kNarrow, parsed->partitions[0].inputs, *std::move(lease), pool);
+    auto witness = WriteWitness(spec, parsed->partitions[0].inputs, {*shape, Layout::kNarrow, *std::move(lease)}, pool);
     CUZK_CHECK(witness.ok());
     CUZK_CHECK(std::ranges::equal(witness->inputs().subspan(1), parsed->partitions[0].public_inputs));
     *lease = std::move(*witness).TakeLease();

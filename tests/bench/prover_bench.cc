@@ -141,8 +141,9 @@ Status BenchProof(const std::string& kind, const Settings& settings, ThreadPool&
   CUZK_ASSIGN_OR_RETURN(auto lease,
                         memory::Lease::Standalone(device->host_allocator(),
                                                   r1cs::LeaseLayout::For(*setup.shape, r1cs::Layout::kNarrow).bytes));
-  CUZK_ASSIGN_OR_RETURN(auto witness, circuit::WriteWitness(setup.spec, setup.shape, r1cs::Layout::kNarrow,
-                                                            partition.inputs, std::move(lease), pool));
+  CUZK_ASSIGN_OR_RETURN(auto witness,
+                        circuit::WriteWitness(setup.spec, partition.inputs,
+                                              {setup.shape, r1cs::Layout::kNarrow, std::move(lease)}, pool));
   const double synthesis = whole.Seconds();
   CUZK_ASSIGN_OR_RETURN(auto pending, device->Start(parameters, std::move(witness), {}));
   CUZK_ASSIGN_OR_RETURN(auto sums, pending->Finish());

@@ -87,8 +87,9 @@ StatusOr<double> Write(const Flags& flags, algebra::Arithmetic arithmetic) {
   for (const char* name : {"witness, into memory never touched", "witness, into memory that is there"}) {
     const double before = Usage::Of(RUSAGE_SELF).all();
     CUZK_ASSIGN_OR_RETURN(auto witness, Timed(name, [&] {
-                            return circuit::WriteWitness(spec, shape, r1cs::Layout::kNarrow, partition.inputs,
-                                                         std::move(lease), pool, arithmetic);
+                            return circuit::WriteWitness(spec, partition.inputs,
+                                                         {shape, r1cs::Layout::kNarrow, std::move(lease)}, pool,
+                                                         arithmetic);
                           }));
     last = Usage::Of(RUSAGE_SELF).all() - before;
     if (!std::ranges::equal(witness.inputs().subspan(1), partition.public_inputs)) {

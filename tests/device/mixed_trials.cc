@@ -64,8 +64,8 @@ Status ProveOne(CudaDevice& card, memory::PinnedPool& leases, const SmallCircuit
   const Workload& work = circuit.work;
   const auto layout = partition % 2 == 0 ? r1cs::Layout::kNarrow : r1cs::Layout::kPlain;
   CUZK_ASSIGN_OR_RETURN(auto lease, leases.Acquire(r1cs::LeaseLayout::For(*work.shape, layout).bytes, {}));
-  CUZK_ASSIGN_OR_RETURN(auto witness, circuit::WriteWitness(work.spec, work.shape, layout,
-                                                            work.partitions[partition].inputs, std::move(lease), pool));
+  CUZK_ASSIGN_OR_RETURN(auto witness, circuit::WriteWitness(work.spec, work.partitions[partition].inputs,
+                                                            {work.shape, layout, std::move(lease)}, pool));
   CUZK_ASSIGN_OR_RETURN(auto pending, card.Start(circuit.parameters, std::move(witness), {.worker = worker}));
   CUZK_ASSIGN_OR_RETURN(groth16::MsmResults sums, pending->Finish());
   const groth16::VerifyingKey& key = circuit.parameters->verifying_key();

@@ -47,7 +47,7 @@ class RecordedProofs : public ::testing::TestWithParam<std::tuple<const char*, r
                       std::vector<groth16::Statement>& statements) {
     auto lease =
         Must(memory::Lease::Standalone(device_->host_allocator(), r1cs::LeaseLayout::For(*shape_, layout).bytes));
-    auto witness = Must(circuit::WriteWitness(spec_, shape_, layout, partition.inputs, std::move(lease), pool_));
+    auto witness = Must(circuit::WriteWitness(spec_, partition.inputs, {shape_, layout, std::move(lease)}, pool_));
     auto pending = Must(device_->Start(parameters_, std::move(witness), {}));
     groth16::MsmResults sums = Must(pending->Finish());
     auto sum = [&](const char* query) { return std::string(std::string_view(recorded["msm"][query])); };

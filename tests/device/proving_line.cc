@@ -24,8 +24,8 @@ StatusOr<std::unique_ptr<KeptWitness>> KeptWitness::Write(const Workload& work, 
   CUZK_ASSIGN_OR_RETURN(kept->data_, allocator.Allocate(kept->layout_.bytes));
   kept->size_ = kept->layout_.bytes;
   CUZK_ASSIGN_OR_RETURN(memory::Lease lease, memory::Lease::Standalone(kept->lender_, kept->size_));
-  CUZK_ASSIGN_OR_RETURN(auto written, circuit::WriteWitness(work.spec, work.shape, layout,
-                                                            work.partitions[partition].inputs, std::move(lease), pool));
+  CUZK_ASSIGN_OR_RETURN(auto written, circuit::WriteWitness(work.spec, work.partitions[partition].inputs,
+                                                            {work.shape, layout, std::move(lease)}, pool));
   return kept;
 }
 
@@ -118,8 +118,8 @@ StatusOr<std::vector<Proved>> ProveWhileWriting(prover::Device& device,
     CUZK_ASSIGN_OR_RETURN(memory::Lease lease, leases_pool.Acquire(bytes, stop.get_token()));
     const auto begin = Clock::now();
     CUZK_ASSIGN_OR_RETURN(auto witness,
-                          circuit::WriteWitness(work.spec, work.shape, r1cs::Layout::kNarrow,
-                                                work.partitions[partition].inputs, std::move(lease), pool));
+                          circuit::WriteWitness(work.spec, work.partitions[partition].inputs,
+                                                {work.shape, r1cs::Layout::kNarrow, std::move(lease)}, pool));
     std::printf("  partition %u written in %.3f s\n", partition, Seconds(Clock::now() - begin));
     std::lock_guard lock(mutex);
     ready.push_back({partition, std::move(witness)});

@@ -50,7 +50,7 @@ TEST_P(MadeWitness, HoldsEveryRelationAndEveryRow) {
   ASSERT_TRUE(lease.ok()) << lease.status();
   for (const Partition& partition : parsed->partitions) {
     auto witness =
-        circuit::WriteWitness(spec, *shape, r1cs::Layout::kNarrow, partition.inputs, *std::move(lease), pool_);
+        circuit::WriteWitness(spec, partition.inputs, {*shape, r1cs::Layout::kNarrow, *std::move(lease)}, pool_);
     ASSERT_TRUE(witness.ok()) << "partition " << partition.index << ": " << witness.status();
     EXPECT_TRUE(std::ranges::equal(witness->inputs().subspan(1), partition.public_inputs));
     // The partitions of one request are of one circuit: the rows of one tell.

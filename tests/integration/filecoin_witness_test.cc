@@ -78,7 +78,7 @@ class WitnessTest : public ::testing::Test {
     auto lease = memory::Lease::Standalone(allocator_, r1cs::LeaseLayout::For(*shape_, layout).bytes);
     ASSERT_TRUE(lease.ok()) << lease.status();
     auto witness =
-        circuit::WriteWitness(spec, shape_, layout, parsed.partitions.at(partition).inputs, *std::move(lease), pool_);
+        circuit::WriteWitness(spec, parsed.partitions.at(partition).inputs, {shape_, layout, *std::move(lease)}, pool_);
     ASSERT_TRUE(witness.ok()) << witness.status();
     const std::vector<Fr>& inputs = parsed.partitions[partition].public_inputs;
     EXPECT_TRUE(std::ranges::equal(witness->inputs().subspan(1), inputs));
@@ -149,8 +149,8 @@ class WitnessTest : public ::testing::Test {
   RecordedWitness Digest(const ParsedRequest& parsed, uint32_t partition, uint64_t chunk) {
     RecordedWitness made{.chunk_elements = chunk, .digest = {}};
     circuit::WitnessDigestOptions options{.chunk_elements = chunk, .progress = {}};
-    auto digest = circuit::DigestWitness(SpecOf(*parsed.proof->circuit), *shape_,
-                                         parsed.partitions.at(partition).inputs, options, pool_);
+    auto digest = circuit::DigestWitness(
+        {SpecOf(*parsed.proof->circuit), *shape_, parsed.partitions.at(partition).inputs}, options, pool_);
     EXPECT_TRUE(digest.ok()) << digest.status();
     if (digest.ok()) made.digest = *std::move(digest);
     return made;
@@ -166,7 +166,7 @@ class WitnessTest : public ::testing::Test {
     MakeShape(*parsed->proof->circuit);
     for (uint32_t k : partitions) {
       const std::filesystem::path path = directory / StrCat("witness-", k, ".json");
-      auto recorded = ReadWitnessJson(path);
+      auto recorded = ReadWitnessJson(path, k);
       ASSERT_TRUE(recorded.ok()) << recorded.status();
       const RecordedWitness made = Digest(*parsed, k, recorded->chunk_elements);
       EXPECT_THAT(*Differences(SpecOf(*parsed->proof->circuit), made, *recorded), ::testing::IsEmpty());
@@ -210,7 +210,7 @@ TEST_F(WitnessTest, TheFirstChunkThatDiffersIsNamed) {
   const std::filesystem::path path =
       std::filesystem::path(::testing::TempDir()) / StrCat("witness-", getpid(), ".json");
   ASSERT_TRUE(WriteFile(path, AsBytes(WitnessJson(made))).ok());
-  auto read = ReadWitnessJson(path);
+  auto read = ReadWitnessJson(path, 0);
   std::filesystem::remove(path);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(WitnessJson(*read), WitnessJson(made));

@@ -117,7 +117,7 @@ class ProofTest : public testing::Test {
   void ProvePartition(const filecoin::Partition& partition, element recorded, r1cs::Layout layout,
                       std::vector<groth16::Statement>& statements) {
     auto lease = memory::Lease::Standalone(device_->host_allocator(), r1cs::LeaseLayout::For(*shape_, layout).bytes);
-    auto witness = circuit::WriteWitness(spec_, shape_, layout, partition.inputs, *std::move(lease), pool_);
+    auto witness = circuit::WriteWitness(spec_, partition.inputs, {shape_, layout, *std::move(lease)}, pool_);
     ASSERT_TRUE(witness.ok()) << witness.status();
     ExpectWitness(*witness, recorded);
     std::vector<Fr> public_inputs;

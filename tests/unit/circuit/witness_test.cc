@@ -34,8 +34,8 @@ std::vector<Instance> Instances() {
 
 class WholeCircuit : public testing::TestWithParam<Instance> {
  protected:
-  using Write = std::function<StatusOr<r1cs::Witness>(const CircuitSpec&, std::shared_ptr<const r1cs::Shape>, Layout,
-                                                      const PartitionInputs&, memory::Lease, ThreadPool&)>;
+  using Write =
+      std::function<StatusOr<r1cs::Witness>(const CircuitSpec&, const PartitionInputs&, WitnessPlace, ThreadPool&)>;
   StatusOr<r1cs::Witness> Run(const Write& write, Layout layout, size_t threads, const PartitionInputs& inputs) {
     const CircuitSpec& spec = GetParam().spec;
     ThreadPool pool(threads);
@@ -46,7 +46,7 @@ class WholeCircuit : public testing::TestWithParam<Instance> {
                           memory::Lease::Standalone(allocator_, r1cs::LeaseLayout::For(*shape_, layout).bytes));
     // Whatever was there before must not matter.
     std::memset(lease.bytes().data(), 0xa5, lease.bytes().size());
-    return write(spec, shape_, layout, inputs, std::move(lease), pool);
+    return write(spec, inputs, {shape_, layout, std::move(lease)}, pool);
   }
 
   memory::AlignedAllocator allocator_;
@@ -75,10 +75,9 @@ TEST_P(WholeCircuit, EveryWriterEqualsTheChecker) {
   std::vector<Write> writers = {&WriteWitnessPlainBodies};
   for (const auto arithmetic : {algebra::Arithmetic::kScalar, algebra::Arithmetic::kIfma}) {
     if (!algebra::IsSupported(arithmetic)) continue;
-    writers.push_back(
-        [arithmetic](const auto& spec, auto shape, Layout layout, const auto& inputs, auto lease, ThreadPool& pool) {
-          return WriteWitness(spec, std::move(shape), layout, inputs, std::move(lease), pool, arithmetic);
-        });
+    writers.push_back([arithmetic](const auto& spec, const auto& inputs, WitnessPlace place, ThreadPool& pool) {
+      return WriteWitness(spec, inputs, std::move(place), pool, arithmetic);
+    });
   }
   for (const Write& write : writers) {
     for (Layout layout : {Layout::kPlain, Layout::kNarrow}) {
@@ -129,7 +128,7 @@ TEST_P(WholeCircuit, StreamedDigestIsThatOfTheCheckersValues) {
   ASSERT_TRUE(shape.ok());
   constexpr uint64_t kChunk = 10000;
   const auto digest =
-      DigestWitness(GetParam().spec, **shape, GetParam().inputs, {.chunk_elements = kChunk, .progress = {}}, pool);
+      DigestWitness({GetParam().spec, **shape, GetParam().inputs}, {.chunk_elements = kChunk, .progress = {}}, pool);
   ASSERT_TRUE(digest.ok()) << digest.status();
   EXPECT_TRUE(digest->inputs == checker.inputs());
   ExpectSame(digest->inputs_digest, HashOf(checker.inputs(), kChunk));
@@ -155,7 +154,7 @@ TEST_P(WholeCircuit, StretchesOfAnySizeShowTheSame) {
         all.insert(all.end(), piece.begin(), piece.end());
       };
       const StreamOptions options{.layout = layout, .stretch_bytes = bytes};
-      ASSERT_TRUE(StreamWitness(GetParam().spec, **shape, GetParam().inputs, options, sink, pool).ok());
+      ASSERT_TRUE(StreamWitness({GetParam().spec, **shape, GetParam().inputs}, options, sink, pool).ok());
     }
     EXPECT_EQ(seen[0].size(), (*shape)->counts.aux);
     EXPECT_TRUE(seen[0] == seen[1]);
@@ -191,7 +190,7 @@ std::string Refusal(const Spec& spec, Inputs inputs, void (*change)(Inputs&)) {
   const auto shape = MakeShape(spec);
   if (!shape.ok()) return shape.status().ToString();
   auto lease = memory::Lease::Standalone(allocator, r1cs::LeaseLayout::For(**shape, Layout::kNarrow).bytes);
-  const auto witness = WriteWitness(spec, *shape, Layout::kNarrow, inputs, *std::move(lease), pool);
+  const auto witness = WriteWitness(spec, inputs, {*shape, Layout::kNarrow, *std::move(lease)}, pool);
   // The circuit must agree that it does not hold.
   EXPECT_FALSE(CheckSatisfied(spec, inputs).ok());
   return witness.ok() ? "accepted" : std::string(witness.status().message());
@@ -283,7 +282,7 @@ TEST(WriteWitness, RefusesInputsOfOtherLengths) {
   ASSERT_TRUE(shape.ok());
   auto refusal = [&](const PartitionInputs& inputs) {
     auto lease = memory::Lease::Standalone(allocator, r1cs::LeaseLayout::For(**shape, Layout::kNarrow).bytes);
-    const auto witness = WriteWitness(spec, *shape, Layout::kNarrow, inputs, *std::move(lease), pool);
+    const auto witness = WriteWitness(spec, inputs, {*shape, Layout::kNarrow, *std::move(lease)}, pool);
     return witness.ok() ? "accepted" : std::string(witness.status().message());
   };
   PostInputs inputs = MakePost(spec, 10);

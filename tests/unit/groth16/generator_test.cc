@@ -139,7 +139,7 @@ TEST_F(GeneratorTest, HPointsArePowersOfTauTimesVanishing) {
   ASSERT_TRUE(made.ok()) << made.status();
   auto file = ParameterFile::Open(made->params).value();
   std::vector<algebra::G1Affine> h(file->counts()[Query::kH]);
-  ASSERT_TRUE(DecodeG1(*file, Query::kH, 0, h, pool_, {}).ok());
+  ASSERT_TRUE(DecodeG1(*file, {Query::kH}, h, pool_, {}).ok());
   const Fr z = waste.tau.Pow(h.size() + 1) - Fr::One();
   for (size_t i : {size_t{0}, size_t{1}, h.size() - 1}) {
     const auto left = algebra::Pairing(h[i], file->verifying_key().delta_g2);

@@ -79,17 +79,17 @@ TEST_F(ParameterFileTest, PoliciesDecodeTheSamePoints) {
   auto file = ParameterFile::Open(dir_ / "good.params", expected_).value();
   const size_t n = expected_[Query::kL];
   std::vector<G1Affine> canonical(n), full(n);
-  ASSERT_TRUE(DecodeG1(*file, Query::kL, 0, canonical, pool_, {.policy = PointPolicy::kCanonical}).ok());
-  ASSERT_TRUE(DecodeG1(*file, Query::kL, 0, full, pool_, {.policy = PointPolicy::kSubgroup}).ok());
+  ASSERT_TRUE(DecodeG1(*file, {Query::kL}, canonical, pool_, {.policy = PointPolicy::kCanonical}).ok());
+  ASSERT_TRUE(DecodeG1(*file, {Query::kL}, full, pool_, {.policy = PointPolicy::kSubgroup}).ok());
   EXPECT_TRUE(canonical == full);
   std::vector<G1Affine> part(3);
-  ASSERT_TRUE(DecodeG1(*file, Query::kL, 2, part, pool_, {}).ok());
+  ASSERT_TRUE(DecodeG1(*file, {Query::kL, 2}, part, pool_, {}).ok());
   EXPECT_TRUE(std::equal(part.begin(), part.end(), full.begin() + 2));
   std::vector<algebra::G2Affine> b_canonical(expected_[Query::kBG2]), b_full(expected_[Query::kBG2]);
   ASSERT_TRUE(DecodeG2(*file, 0, b_canonical, pool_, {.policy = PointPolicy::kCanonical}).ok());
   ASSERT_TRUE(DecodeG2(*file, 0, b_full, pool_, {.policy = PointPolicy::kSubgroup}).ok());
   EXPECT_TRUE(b_canonical == b_full);
-  EXPECT_TRUE(absl::IsOutOfRange(DecodeG1(*file, Query::kL, n - 1, part, pool_, {})));
+  EXPECT_TRUE(absl::IsOutOfRange(DecodeG1(*file, {Query::kL, n - 1}, part, pool_, {})));
 }
 
 TEST_F(ParameterFileTest, ACutAnywhereIsFound) {
@@ -178,17 +178,17 @@ TEST_F(ParameterFileTest, AFileThatIsCutWhileItIsReadGivesAnError) {
   auto file = ParameterFile::Open(path, expected_).value();
   std::filesystem::resize_file(path, Offset(Query::kA) + 100);
   std::vector<G1Affine> l(expected_[Query::kL]), a(expected_[Query::kA]);
-  EXPECT_TRUE(DecodeG1(*file, Query::kL, 0, l, pool_, {}).ok());
-  for (Status status : {DecodeG1(*file, Query::kA, 0, a, pool_, {}), CheckPoints(*file, pool_, {})}) {
+  EXPECT_TRUE(DecodeG1(*file, {Query::kL}, l, pool_, {}).ok());
+  for (Status status : {DecodeG1(*file, {Query::kA}, a, pool_, {}), CheckPoints(*file, pool_, {})}) {
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("cut.params: changed while it was being read"));
   }
   // The length is right again, the bytes are not: zeros are no points.
   std::filesystem::resize_file(path, good_.size());
-  EXPECT_FALSE(DecodeG1(*file, Query::kA, 0, a, pool_, {}).ok());
+  EXPECT_FALSE(DecodeG1(*file, {Query::kA}, a, pool_, {}).ok());
   // All points are right again, but who knows what was read before.
   std::ofstream(path, std::ios::in | std::ios::out) << good_;
-  EXPECT_TRUE(DecodeG1(*file, Query::kA, 0, a, pool_, {}).ok());
+  EXPECT_TRUE(DecodeG1(*file, {Query::kA}, a, pool_, {}).ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(file->CheckUnchanged()));
 }
 
@@ -259,7 +259,7 @@ TEST_F(ParameterFileTest, LongSectionsAreDecodedInPieces) {
   auto decode = [&](std::string_view changed) {
     std::ofstream(path, std::ios::binary) << changed;
     std::vector<G1Affine> points(kPoints);
-    Status status = DecodeG1(*ParameterFile::Open(path).value(), Query::kL, 0, points, pool_, {});
+    Status status = DecodeG1(*ParameterFile::Open(path).value(), {Query::kL}, points, pool_, {});
     EXPECT_TRUE(!status.ok() || std::count(points.begin(), points.end(), algebra::G1Generator()) == kPoints);
     return std::string(status.message());
   };

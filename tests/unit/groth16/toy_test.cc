@@ -55,7 +55,7 @@ class ToyTest : public testing::Test {
 
   algebra::G1 SumG1(Query query, const std::vector<Fr>& scalars) {
     std::vector<G1Affine> points(file_->counts()[query]);
-    EXPECT_TRUE(DecodeG1(*file_, query, 0, points, pool_, {.policy = PointPolicy::kSubgroup}).ok());
+    EXPECT_TRUE(DecodeG1(*file_, {query}, points, pool_, {.policy = PointPolicy::kSubgroup}).ok());
     EXPECT_EQ(points.size(), scalars.size());
     return algebra::Msm(points, scalars, pool_);
   }
