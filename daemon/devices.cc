@@ -28,7 +28,8 @@ StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] Th
                           gpu::MakeCudaDevice({.ordinal = ordinal, .pool = &pool}));
     cards.push_back(std::move(card));
   }
-  if (cards.empty()) return absl::UnavailableError(StrCat("this machine shows no NVIDIA card, or has no driver", VisibleCards()));
+  if (cards.empty())
+    return absl::UnavailableError(StrCat("this machine shows no NVIDIA card, or has no driver", VisibleCards()));
   return cards;
 #else
   return absl::UnavailableError("this build has no CUDA back end");

@@ -3,8 +3,8 @@
 //   void cuzk_mont_square_6(uint64_t* r, const uint64_t* a, const uint64_t* p, uint64_t inv)
 //   void cuzk_fp2_mul_6(uint64_t* r, const uint64_t* a, const uint64_t* b, const uint64_t* p, uint64_t inv)
 //
-// The second multiplies in the quadratic extension, c0 then c1 in memory: Karatsuba's three products are combined before
-// the two reductions. p must be below 2^382. r may be a or b.
+// The second multiplies in the quadratic extension, c0 then c1 in memory: Karatsuba's three products are combined
+// before the two reductions. p must be below 2^382. r may be a or b.
 
 #if defined(__x86_64__)
 

@@ -13,9 +13,12 @@ namespace {
 
 const EVP_MD* Algorithm(HashKind kind) {
   switch (kind) {
-    case HashKind::kSha256: return EVP_sha256();
-    case HashKind::kBlake2s256: return EVP_blake2s256();
-    case HashKind::kBlake2b512: return EVP_blake2b512();
+    case HashKind::kSha256:
+      return EVP_sha256();
+    case HashKind::kBlake2s256:
+      return EVP_blake2s256();
+    case HashKind::kBlake2b512:
+      return EVP_blake2b512();
   }
   return nullptr;
 }

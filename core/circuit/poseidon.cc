@@ -18,13 +18,18 @@ constexpr uint32_t kHalf = kFullRounds / 2;
 
 uint32_t PartialRounds(uint32_t arity) {
   switch (arity) {
-    case 2: return 55;
-    case 4: return 56;
+    case 2:
+      return 55;
+    case 4:
+      return 56;
     case 8:
-    case 11: return 57;
+    case 11:
+      return 57;
     case 16:
-    case 24: return 59;
-    case 36: return 60;
+    case 24:
+      return 59;
+    case 36:
+      return 60;
   }
   CUZK_CHECK(false && "Poseidon has no such arity");
   return 0;
@@ -199,7 +204,8 @@ Fr PoseidonHash(std::span<const Fr> preimage) {
 
 Fr PoseidonHash(std::span<const Fr> preimage, const Fr& tag) {
   NoTrace no_trace;
-  return PoseidonPermutation(PoseidonConstants::ForArity(static_cast<uint32_t>(preimage.size())), preimage, tag, no_trace);
+  return PoseidonPermutation(PoseidonConstants::ForArity(static_cast<uint32_t>(preimage.size())), preimage, tag,
+                             no_trace);
 }
 
 Fr PoseidonRandomness(const Fr& a, const Fr& b) {

@@ -1,5 +1,5 @@
-// The reader of parameter files: whatever the bytes, it answers; what it accepts has the length that its counts say, and
-// a key that it accepts is written back byte for byte.
+// The reader of parameter files: whatever the bytes, it answers; what it accepts has the length that its counts say,
+// and a key that it accepts is written back byte for byte.
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 #pragma once
-// The recorded R1CS of Filecoin's own crates, and the comparison with ours. tests/vectors/circuit has the counts, the digest
-// and the first 64 chunks of each circuit; the full set has every chunk, and where it exists every chunk is compared.
+// The recorded R1CS of Filecoin's own crates, and the comparison with ours. tests/vectors/circuit has the counts, the
+// digest and the first 64 chunks of each circuit; the full set has every chunk, and where it exists every chunk is
+// compared.
 
 #include <gtest/gtest.h>
 

@@ -80,7 +80,8 @@ TEST(Checker, NamesTheFirstRowThatDoesNotHold) {
   const auto num = bad.AllocateNum(Fr::FromU64(5));
   auto scope = bad.Scope("small", 3);
   bad.Enforce(Checker::Lc(), Checker::Lc(), Checker::Lc());
-  bad.Enforce(std::move(Checker::Lc().Add(input)), std::move(Checker::Lc().AddOne()), std::move(Checker::Lc().Add(num)));
+  bad.Enforce(std::move(Checker::Lc().Add(input)), std::move(Checker::Lc().AddOne()),
+              std::move(Checker::Lc().Add(num)));
   EXPECT_EQ(bad.status().message(), "row 1 (small 3) does not hold");
 }
 

@@ -1,5 +1,5 @@
-// Streams, layouts and reading back: what is written at known places is what is read, in either layout, from one stretch
-// or several, and nothing beside it is touched.
+// Streams, layouts and reading back: what is written at known places is what is read, in either layout, from one
+// stretch or several, and nothing beside it is touched.
 #include "core/r1cs/witness.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,8 @@ TEST(Witness, IsTheSameInBothLayoutsAndAnyOrderOfBlocks) {
 
 TEST(LeaseLayout, PlanesAreApartAndAsLargeAsTheShapeSays) {
   const auto shape = ShapeOfBlocks();
-  const LeaseLayout plain = LeaseLayout::For(*shape, Layout::kPlain), narrow = LeaseLayout::For(*shape, Layout::kNarrow);
+  const LeaseLayout plain = LeaseLayout::For(*shape, Layout::kPlain),
+                    narrow = LeaseLayout::For(*shape, Layout::kNarrow);
   EXPECT_EQ(plain.rows[0].wide.bytes, 32 * shape->counts.rows_with_inputs());
   EXPECT_EQ(plain.aux.wide.bytes, 32u * shape->counts.aux);
   EXPECT_EQ(plain.rows[0].narrow.bytes, 0u);
@@ -100,8 +101,9 @@ TEST(LeaseLayout, PlanesAreApartAndAsLargeAsTheShapeSays) {
   EXPECT_EQ(narrow.aux.wide.bytes, 32 * shape->wide_aux_count());
   EXPECT_EQ(narrow.inputs.bytes, 32u * shape->counts.inputs);
   uint64_t end = 0;
-  for (const Plane& plane : {narrow.rows[0].narrow, narrow.rows[0].wide, narrow.rows[1].narrow, narrow.rows[1].wide,
-                             narrow.rows[2].narrow, narrow.rows[2].wide, narrow.aux.narrow, narrow.aux.wide, narrow.inputs}) {
+  for (const Plane& plane :
+       {narrow.rows[0].narrow, narrow.rows[0].wide, narrow.rows[1].narrow, narrow.rows[1].wide, narrow.rows[2].narrow,
+        narrow.rows[2].wide, narrow.aux.narrow, narrow.aux.wide, narrow.inputs}) {
     EXPECT_EQ(plane.offset % 256, 0u);
     EXPECT_GE(plane.offset, end);
     end = plane.offset + plane.bytes;
@@ -134,7 +136,8 @@ TEST(WriterDeathTest, EndsTheProcessWhenABlockIsShorterThanTheShape) {
   memory::Lease lease = LeaseOf(allocator, layout.bytes);
   const Position& begin = shape->blocks[0];
   PlainBodyWriter writer(*shape, WriterStreams::At(*shape, layout, Position{}, lease.bytes().data(), begin), begin);
-  EXPECT_DEATH(writer.Finish(WriterStreams::At(*shape, layout, Position{}, lease.bytes().data(), shape->blocks[1])), "");
+  EXPECT_DEATH(writer.Finish(WriterStreams::At(*shape, layout, Position{}, lease.bytes().data(), shape->blocks[1])),
+               "");
 }
 
 }  // namespace
