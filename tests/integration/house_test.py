@@ -7,6 +7,7 @@ Usage: house_test.py ROOT [--build BUILD]   (ROOT: the repository; BUILD: a buil
 import argparse
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -24,12 +25,13 @@ MAX_LINES = 400
 
 
 def tracked_files():
-    """Files under version control, or every file when ROOT is an exported tree."""
-    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True)
-    if listed.returncode == 0 and listed.stdout:
-        names = listed.stdout.decode().split("\0")
-        return [ROOT / name for name in names if name and (ROOT / name).is_file()]
-    return [p for p in ROOT.rglob("*") if p.is_file() and "build" not in p.relative_to(ROOT).parts]
+    """Files under version control, or every file when ROOT is an exported tree or there is no git."""
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True)
+        if listed.returncode == 0 and listed.stdout:
+            names = listed.stdout.decode().split("\0")
+            return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+    return [p for p in ROOT.rglob("*") if p.is_file() and not {"build", ".git"} & set(p.relative_to(ROOT).parts)]
 
 
 def relative(path):
