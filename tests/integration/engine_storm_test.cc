@@ -83,6 +83,7 @@ class RealWorld final : public StormWorld {
     options.max_results = 2 * jobs_;
     options.synthesis_threads = 2;
     options.state_directory = *scratch_ / "state";
+    options.max_losses = 0;  // chance may meet one job often
     engine_ = Engine::Create(options, parts).value();
     return *engine_;
   }
