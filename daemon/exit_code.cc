@@ -67,6 +67,7 @@ ControlExit ControlExitOf(const Status& status) {
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kUnimplemented:
     case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kPermissionDenied:
       return ControlExit::kRefused;
     case absl::StatusCode::kFailedPrecondition:
       return ControlExit::kNoParameters;

@@ -7,6 +7,7 @@
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/log.h"
+#include "daemon/cuzkctl/client.h"
 #include "daemon/cuzkctl/command.h"
 #include "daemon/json_writer.h"
 #include "daemon/manual.h"
@@ -33,13 +34,37 @@ int Fail(const Status& status, bool json) {
   return static_cast<int>(ControlExitOf(status));
 }
 
+void AddConnection(CLI::App& program, Session& session) {
+  program.add_option("--address", session.address, "Where the daemon listens; default: the setting listen");
+  CLI::Option* authority =
+      program
+          .add_option(
+              "--tls-ca", session.tls.authority,
+              "Certificates in PEM of those who sign the daemon's certificate; with it HOST:PORT is asked by TLS")
+          ->type_name("FILE");
+  CLI::Option* certificate =
+      program
+          .add_option("--tls-cert", session.tls.certificate,
+                      "The own certificate chain in PEM, where the daemon asks for one (tls.client_ca)")
+          ->type_name("FILE");
+  CLI::Option* key =
+      program.add_option("--tls-key", session.tls.key, "Its private key in PEM, closed to others")->type_name("FILE");
+  certificate->needs(authority)->needs(key);
+  key->needs(certificate);
+  program
+      .add_option("--tls-server-name", session.tls_server_name,
+                  "The name that the daemon's certificate must have; default: the host of --address")
+      ->type_name("NAME")
+      ->needs(authority);
+}
+
 int Run(int argc, char** argv) {
   Session session;
   std::string file = "/etc/cuzkd/cuzkd.toml";
   CLI::App program("Command line of cuzkd, the Filecoin Groth16 proving daemon.", "cuzkctl");
   program.set_version_flag("--version", StrCat("cuzkctl ", CUZK_VERSION));
   program.add_flag("--json", session.json, "Print one JSON object, or one a line while something goes on");
-  program.add_option("--address", session.address, "Where the daemon listens; default: the setting listen");
+  AddConnection(program, session);
   CLI::Option* config = program.add_option("--config", file, "Settings file")->capture_default_str();
   program.add_flag_callback(
       "--print-man",
@@ -78,7 +103,7 @@ int Run(int argc, char** argv) {
   }
   if (session.address.empty()) session.address = session.settings.Text("listen");
   StatusOr<ControlExit> code = chosen->action(session);
-  return code.ok() ? static_cast<int>(*code) : Fail(code.status(), session.json);
+  return code.ok() ? static_cast<int>(*code) : Fail(Explained(session, code.status()), session.json);
 }
 
 }  // namespace
