@@ -24,7 +24,7 @@ Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts, std::
       parts(std::move(engine_parts)),
       started(std::chrono::steady_clock::now()),
       max_unfinished_jobs(options.max_unfinished_jobs),
-      own_work(options.layout),
+      own_work(options.layout, parts.arithmetic),
       own_parameters(options.parameter_directory, ParameterOptions(options, parts.budget)),
       work(parts.seams.work != nullptr ? parts.seams.work : &own_work),
       parameters(parts.seams.parameters != nullptr ? parts.seams.parameters : &own_parameters),

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/algebra/cpu_arithmetic.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 #include "core/engine/events.h"
@@ -92,8 +93,9 @@ struct EngineSeams {
 struct EngineParts {
   memory::Budget* budget = nullptr;
   std::vector<prover::Device*> devices;
-  ThreadPool* pool = nullptr;    ///< parsing, synthesis and verification
-  Observer* observer = nullptr;  ///< may be null
+  ThreadPool* pool = nullptr;                                  ///< parsing, synthesis and verification
+  algebra::Arithmetic arithmetic = algebra::BestArithmetic();  ///< of synthesis and verification
+  Observer* observer = nullptr;                                ///< may be null
   EngineSeams seams;
 };
 

@@ -84,7 +84,7 @@ void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit, std::sto
     const groth16::VerifyingKey& key = (*parameters)->verifying_key();
     if (verifier == nullptr || verifier->key().ToBytes() != key.ToBytes()) {
       groth16::VerifierSeams seams{parts_.engine->seams.batch_answer};
-      verifier = std::make_shared<const groth16::Verifier>(key, algebra::BestArithmetic(), std::move(seams));
+      verifier = std::make_shared<const groth16::Verifier>(key, parts_.engine->arithmetic, std::move(seams));
     }
   }
   TimePoint end = Now();
