@@ -76,7 +76,7 @@ std::string LastError() {
   const char* reason = ERR_reason_error_string(error);
   ERR_clear_error();
   if (ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING || reason == nullptr) return "it says nothing";
-  const std::string text = reason;
+  std::string text = reason;
   // Such as "tlsv13 alert certificate required".
   if (size_t alert = text.find("alert "); alert != text.npos) return StrCat("it answered: ", text.substr(alert + 6));
   return text;
