@@ -69,12 +69,13 @@ Status Daemon::Parts::Listen() {
     std::string text = MetricsText(status, metrics);
     return options.legacy_metrics ? text + LegacyMetricsText(status) : text;
   };
-  proving = std::make_unique<ProvingService>(
-      *engine, metrics,
-      ProvingService::Options{
-          .cancel_abandoned = options.cancel_abandoned, .readiness = &readiness, .metrics_text = metrics_text},
-      stop.get_token());
-  operator_service = std::make_unique<OperatorService>(*engine, metrics, settings, stop.get_token());
+  proving = std::make_unique<ProvingService>(*engine, metrics,
+                                             ProvingService::Options{.cancel_abandoned = options.cancel_abandoned,
+                                                                     .readiness = &readiness,
+                                                                     .waiting = &waiting,
+                                                                     .metrics_text = metrics_text},
+                                             stop.get_token());
+  operator_service = std::make_unique<OperatorService>(*engine, metrics, settings, waiting, stop.get_token());
   CUZK_ASSIGN_OR_RETURN(server, Server::Start(options.server, {proving.get(), operator_service.get()}, identity.get()));
   if (options.http) {
     CUZK_ASSIGN_OR_RETURN(

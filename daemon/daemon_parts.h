@@ -14,6 +14,7 @@
 #include "daemon/proving_service.h"
 #include "daemon/readiness.h"
 #include "daemon/telemetry.h"
+#include "daemon/waiting_calls.h"
 
 namespace cuzk::daemon {
 
@@ -27,6 +28,7 @@ struct Daemon::Parts {
         evict_idle(o.evict_idle),
         budget(o.memory_budget),
         pool(o.pool_threads),
+        waiting(o.server.max_threads),
         telemetry(log, metrics) {}
 
   Status MakeEngine(const DaemonSeams& seams);
@@ -43,6 +45,7 @@ struct Daemon::Parts {
   std::stop_source stop, loading;
   memory::Budget budget;
   ThreadPool pool;
+  WaitingCalls waiting;
   Telemetry telemetry;
   DeviceChoice devices;
   std::unique_ptr<engine::Engine> engine;

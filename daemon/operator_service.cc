@@ -7,6 +7,8 @@ namespace cuzk::daemon {
 
 grpc::Status OperatorService::Watch(grpc::ServerContext* context, const cuzkd::v1::WatchRequest* request,
                                     grpc::ServerWriter<cuzkd::v1::JobProgress>* writer) {
+  StatusOr<WaitingCalls::Seat> seat = waiting_.Enter();
+  if (!seat.ok()) return FinishCall(metrics_, "Watch", seat.status());
   StatusOr<std::shared_ptr<engine::Watcher>> watcher = engine_.Watch(request->job_id());
   if (!watcher.ok()) return FinishCall(metrics_, "Watch", watcher.status());
   constexpr std::chrono::milliseconds kSlice{200};

@@ -7,14 +7,16 @@
 #include "core/engine/engine.h"
 #include "cuzkd/v1/operator.grpc.pb.h"
 #include "daemon/live_settings.h"
+#include "daemon/waiting_calls.h"
 
 namespace cuzk::daemon {
 
 /// Any number of threads. All arguments must outlive it.
 class OperatorService final : public cuzkd::v1::Operator::Service {
  public:
-  OperatorService(engine::Engine& engine, Metrics& metrics, const LiveSettings& settings, std::stop_token stop)
-      : engine_(engine), metrics_(metrics), settings_(settings), stop_(std::move(stop)) {}
+  OperatorService(engine::Engine& engine, Metrics& metrics, const LiveSettings& settings, WaitingCalls& waiting,
+                  std::stop_token stop)
+      : engine_(engine), metrics_(metrics), settings_(settings), waiting_(waiting), stop_(std::move(stop)) {}
 
   grpc::Status Watch(grpc::ServerContext*, const cuzkd::v1::WatchRequest*,
                      grpc::ServerWriter<cuzkd::v1::JobProgress>*) override;
@@ -27,6 +29,7 @@ class OperatorService final : public cuzkd::v1::Operator::Service {
   engine::Engine& engine_;
   Metrics& metrics_;
   const LiveSettings& settings_;
+  WaitingCalls& waiting_;
   const std::stop_token stop_;
 };
 

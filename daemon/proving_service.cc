@@ -39,6 +39,8 @@ grpc::Status ProvingService::SubmitProof(grpc::ServerContext*, const v1::SubmitP
 
 grpc::Status ProvingService::AwaitProof(grpc::ServerContext* context, const v1::AwaitProofRequest* request,
                                         v1::AwaitProofResponse* response) {
+  StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter();
+  if (!seat.ok()) return Answer("AwaitProof", seat.status());
   std::optional<engine::TimePoint> until;
   if (request->timeout_ms() != 0) {
     constexpr uint64_t kLongest = uint64_t{1000} * 3600 * 24 * 366;
@@ -58,6 +60,9 @@ grpc::Status ProvingService::AwaitProof(grpc::ServerContext* context, const v1::
 grpc::Status ProvingService::Prove(grpc::ServerContext* context, const v1::ProveRequest* request,
                                    v1::ProveResponse* response) {
   if (!request->has_submit()) return Answer("Prove", absl::InvalidArgumentError("missing submit field"));
+  const bool urgent = request->submit().proof_kind() == v1::WINNING_POST;
+  StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(urgent);
+  if (!seat.ok()) return Answer("Prove", seat.status());
   StatusOr<engine::JobTicket> ticket = Submit(request->submit(), DeadlineOf(*context));
   if (!ticket.ok()) return Answer("Prove", ticket.status());
   StatusOr<engine::JobResult> result = WaitInSlices<engine::JobResult>(

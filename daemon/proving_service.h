@@ -1,5 +1,5 @@
 #pragma once
-// cuzk.v1.ProvingEngine over the engine. A call that waits for a proof holds its thread; the server bounds how many.
+// cuzk.v1.ProvingEngine over the engine.
 
 #include <functional>
 #include <stop_token>
@@ -9,6 +9,7 @@
 #include "core/engine/engine.h"
 #include "cuzk/v1/proving.grpc.pb.h"
 #include "daemon/readiness.h"
+#include "daemon/waiting_calls.h"
 
 namespace cuzk::daemon {
 
@@ -18,6 +19,7 @@ class ProvingService final : public v1::ProvingEngine::Service {
   struct Options {
     bool cancel_abandoned = false;              ///< a job whose callers of Prove have all gone is cancelled
     const Readiness* readiness = nullptr;       ///< asked before each job; must outlive the service
+    WaitingCalls* waiting = nullptr;            ///< where Prove and AwaitProof wait; must outlive the service
     std::function<std::string()> metrics_text;  ///< what GetMetrics answers
   };
   ProvingService(engine::Engine& engine, Metrics& metrics, const Options& options, std::stop_token stop)

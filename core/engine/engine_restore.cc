@@ -15,7 +15,6 @@ std::shared_ptr<Job> EndedJob(const StoredJob& stored) {
   job->digest = stored.digest;
   job->priority = stored.priority;
   job->row = stored.row;
-  job->restored = true;
   job->state = stored.state;
   job->error = job->message = stored.error;
   job->timings = stored.timings;
@@ -70,7 +69,6 @@ Status Engine::Impl::Restore() {
     const TimePoint submitted = now - ago(stored.submitted_ms);
     submission.deadline = pipeline.WithinLimit(std::nullopt, submitted);
     submission.row = stored.row;
-    submission.restored = true;
     submission.payload_bytes = stored.payload_bytes;
     submission.stored_bytes = std::max<uint64_t>(1, stored.payload_bytes);
     std::shared_ptr<Job> job = board.jobs.Add(std::move(submission), submitted);

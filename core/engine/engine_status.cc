@@ -98,9 +98,11 @@ EngineStatus Engine::Snapshot() const {
         if (now - *job->finished <= kShowEnded) ended.push_back(StatusOfJob(pipeline, *job, now));
         continue;
       }
-      KindStatus& kind = out.kinds[job->facts.kind];
-      (job->state == JobState::kQueued ? kind.pending : kind.in_progress)++;
       out.jobs.push_back(StatusOfJob(pipeline, *job, now));
+      const JobProgress& progress = out.jobs.back().progress;
+      const bool waits = progress.stage == Stage::kQueued && progress.partitions_done == 0;
+      KindStatus& kind = out.kinds[job->facts.kind];
+      (waits ? kind.pending : kind.in_progress)++;
       if (uint32_t users = UsersOfParameters(*job)) out.parameter_users[job->circuit] += users;
     }
     for (JobStatus& job : ended) out.jobs.push_back(std::move(job));

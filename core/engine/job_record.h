@@ -30,8 +30,7 @@ struct Submission {
   memory::Reservation memory;  ///< the request's bytes and those of its parsed form
   uint64_t payload_bytes = 0;  ///< of the request
   int64_t row = 0;             ///< in the job store; 0: not stored
-  bool restored = false;
-  uint64_t stored_bytes = 0;  ///< of a restored job's payload, which is read when its turn comes
+  uint64_t stored_bytes = 0;   ///< of a restored job's payload, which is read when its turn comes
 };
 
 /// A parsed request and the memory it is counted with. Shared by the job and by those who work on its partitions.
@@ -70,7 +69,6 @@ struct Job {
   uint64_t payload_bytes = 0;
   std::stop_source stop;  ///< requested once the job is over
   int64_t row = 0;        ///< in the job store; 0: not stored
-  bool restored = false;  ///< from the store, after a restart
 
   uint32_t losses = 0;  ///< times that it was in work when its device was lost or the process died
   JobState state = JobState::kQueued;

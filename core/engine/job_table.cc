@@ -11,7 +11,7 @@ std::shared_ptr<Job> JobTable::FindEqual(const std::string& id, filecoin::Kind k
   if (keys == by_id_.end()) return nullptr;
   for (auto key = keys->second.rbegin(); key != keys->second.rend(); ++key) {
     const auto& job = jobs_.at(*key);
-    bool unfetched = job->restored && job->state == JobState::kCompleted && !job->fetched;
+    bool unfetched = job->state == JobState::kCompleted && !job->fetched;
     if ((!Over(*job) || unfetched) && job->facts.kind == kind && job->digest == digest) return job;
   }
   return nullptr;
@@ -30,7 +30,6 @@ std::shared_ptr<Job> JobTable::Add(Submission submission, TimePoint now) {
   job->vanilla = std::move(submission.vanilla);
   job->memory = std::move(submission.memory);
   job->row = submission.row;
-  job->restored = submission.restored;
   job->stored_bytes = submission.stored_bytes;
   // What a PoRep is shows only in its C1.
   if (job->facts.kind != filecoin::Kind::kPorep && job->facts.proof != nullptr) {

@@ -25,8 +25,8 @@ class JobTable {
  public:
   explicit JobTable(Retention retention) : retention_(retention) {}
 
-  /// The job with the same id, kind and payload that is not over, or that completed before a restart and was not
-  /// fetched yet; null if there is none.
+  /// The job with the same id, kind and payload that is not over, or that completed and was not fetched yet;
+  /// null if there is none.
   std::shared_ptr<Job> FindEqual(const std::string& id, filecoin::Kind kind, const Bytes32& digest) const;
   /// A job of its own; keys ascend.
   std::shared_ptr<Job> Add(Submission submission, TimePoint now);

@@ -284,8 +284,9 @@ bool Pipeline::Drained() const {
 }
 
 void Pipeline::Fetched(Job& job) {
-  if (job.row == 0 || job.fetched) return;
+  if (job.fetched) return;
   job.fetched = true;
+  if (job.row == 0) return;
   board_.records.push_back({StoreRecord::What::kFetched, nullptr, StoredJob{.row = job.row}});
   board_.recorder_wake.notify_one();
 }

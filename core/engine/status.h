@@ -62,7 +62,7 @@ struct DeviceStatus {
 };
 
 struct KindStatus {
-  uint32_t pending = 0, in_progress = 0;  ///< unfinished jobs, each counted once
+  uint32_t pending = 0, in_progress = 0;  ///< unfinished jobs, each counted once; pending: no partition began
   uint64_t completed_total = 0, failed_total = 0, cancelled_total = 0;
 };
 

@@ -4,6 +4,7 @@
 Usage: net_manners_test.py BIN VECTORS PARAMETERS MODULES
 """
 
+import concurrent.futures
 import json
 import os
 import socket
@@ -171,6 +172,24 @@ class Manners(unittest.TestCase):
         self.assertLessEqual(set(codes), {0, 3, 6}, codes)  # proved, or refused because no thread was left
         self.assertIn(0, codes)
         self.assertEqual(daemon.control("prove", "--request", request).code, 0)
+
+    def test_waiting_callers_leave_threads_for_everybody_else(self):
+        daemon = self.start("--grpc.threads", "16", "--jobs.state_directory", "")
+        daemon.tell("hold")
+        self.assertEqual(daemon.control("submit", "--request", requests("winning")[0], "--id", "long").code, 0)
+        daemon.wait_until_held()
+        folder = net.folder_for(self)
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            waits = [pool.submit(daemon.control, "await", "long", "--out", folder / str(i)) for i in range(20)]
+            refused, _ = concurrent.futures.wait(waits, return_when=concurrent.futures.FIRST_COMPLETED)
+            self.assertIn("too many calls wait for proofs: 12 of 16 threads (grpc.threads)", refused.pop().result().err)
+            self.assertEqual(daemon.control("status").code, 0)
+            self.assertEqual(net.client(MODULES, "health", daemon.address, "winning")["check"], "SERVING")
+            self.assertEqual(daemon.control("submit", "--request", requests("winning")[0], "--id", "next").code, 0)
+            self.assertEqual(daemon.control("cancel", "next").code, 0)
+            daemon.tell("release")
+            answers = [wait.result() for wait in waits]
+        self.assertEqual(sum(answer.code == 0 for answer in answers), 12)
 
     # Deadlines and clients that go.
 

@@ -69,6 +69,23 @@ TEST(Joining, TheOperatorsLimitCountsFromTheFirstSubmission) {
   EXPECT_THAT(engine.Await(ticket).error, testing::StartsWith("the deadline passed"));
 }
 
+TEST(Joining, WhoComesBackGetsTheResultThatNobodyFetched) {
+  SmallEngine engine({.engine = {.max_unfinished_jobs = 1}});
+  engine.Submit("gone", "1");
+  engine.WaitFor([](const EngineStatus& status) { return status.kinds.at(Kind::kPorep).completed_total == 1; });
+  engine.device().Hold();
+  JobTicket other = engine.Submit("other", "2");
+  // The queue is full, but nothing is to be proved.
+  JobTicket again = engine.Submit("gone", "1");
+  EXPECT_TRUE(again.joined);
+  EXPECT_TRUE(engine.Verifies(engine.Await(again), 1));
+  EXPECT_TRUE(absl::IsResourceExhausted(engine->Submit({.request_id = "gone", .vanilla = SmallRequest("1")}).status()));
+  engine.device().Release();
+  EXPECT_EQ(engine.Await(other).state, JobState::kCompleted);
+  // Once fetched it is proved anew; another payload always.
+  EXPECT_FALSE(engine.Submit("gone", "1").joined);
+}
+
 TEST(Joining, TheHigherPriorityHolds) {
   SmallEngine engine;
   engine.device().Hold();

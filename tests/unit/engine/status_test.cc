@@ -46,6 +46,28 @@ TEST(Status, S07_EveryAcceptedAndUnfinishedJobIsCountedOnce) {
   EXPECT_EQ(status.kinds[Kind::kPorep].completed_total + status.kinds[Kind::kSnap].completed_total, 2u);
 }
 
+// Read is not begun: requests are parsed while they wait.
+TEST(Status, AJobIsPendingUntilAPartitionOfItBegins) {
+  SmallEngine engine({.engine = {.synthesis_threads = 1}});
+  engine.device().Hold();
+  std::vector<JobTicket> tickets;
+  for (int i = 0; i < 12; ++i) tickets.push_back(engine.Submit(StrCat("job ", i), "1"));
+  engine.WaitFor([&](const EngineStatus& status) {
+    size_t parsed = 0;
+    for (const JobStatus& job : status.jobs) parsed += job.progress.partitions_total > 0;
+    return parsed == tickets.size();
+  });
+  const EngineStatus status = engine->Snapshot();
+  const KindStatus& porep = status.kinds.at(Kind::kPorep);
+  EXPECT_EQ(porep.pending + porep.in_progress, tickets.size());
+  EXPECT_GT(porep.pending, tickets.size() / 2);
+  size_t queued = 0;
+  for (const JobStatus& job : status.jobs) queued += job.progress.stage == Stage::kQueued;
+  EXPECT_EQ(porep.pending, queued);
+  engine.device().Release();
+  for (const JobTicket& ticket : tickets) EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
+}
+
 TEST(Status, PartitionsOnTheirWayUseTheirParameters) {
   SmallEngine engine;
   engine.device().Hold();
