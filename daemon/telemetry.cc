@@ -143,6 +143,7 @@ void PublishCounters(const engine::EngineCounters& counters, Metrics& metrics) {
       {MetricId::kPartitionsProved, counters.partitions_total},
       {MetricId::kPartitionsRetried, counters.retries_total},
       {MetricId::kProofsRefusedByVerifier, counters.wrong_proofs_total},
+      {MetricId::kStoreErrors, counters.store_errors_total},
       {MetricId::kVerifierDisagreements, counters.verifier_disagreements_total},
       {MetricId::kDeviceErrors, counters.device_errors_total},
       {MetricId::kDevicesLost, counters.devices_lost_total},

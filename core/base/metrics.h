@@ -37,6 +37,7 @@ enum class MetricId : uint8_t {
   kPartitionsRetried,
   kProofsRefusedByVerifier,
   kVerifierDisagreements,
+  kStoreErrors,
   kDeviceErrors,
   kDevicesLost,
   kMemoryBudget,

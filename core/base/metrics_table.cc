@@ -55,6 +55,8 @@ constexpr MetricRow kRows[] = {
      "Partitions whose proof was wrong and was not returned.", {}},
     {kVerifierDisagreements, kCounter, "cuzk_verifier_disagreements_total", "",
      "Jobs whose proofs verified one by one, but not together.", {}},
+    {kStoreErrors, kCounter, "cuzk_job_store_errors_total", "",
+     "Ends and results that could not be written to the job store.", {}},
     {kDeviceErrors, kCounter, "cuzk_device_errors_total", "", "Partitions that a device gave back with an error.", {}},
     {kDevicesLost, kCounter, "cuzk_devices_lost_total", "", "Devices that were lost.", {}},
 

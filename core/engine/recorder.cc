@@ -36,7 +36,10 @@ void Pipeline::Record(const StoreRecord& record) {
       break;
   }
   BoardLock lock(board_);
-  if (!status.ok()) Warn(lock, std::string(status.message()));
+  if (!status.ok()) {
+    board_.counters.store_errors_total++;
+    Warn(lock, std::string(status.message()));
+  }
   if (record.what == StoreRecord::What::kEnd) {
     Ending ending = *record.job->ending;
     Conclude(lock, *record.job, ending.state, std::move(ending.text));

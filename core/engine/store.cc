@@ -107,7 +107,7 @@ class JobStore::Statement {
 };
 
 Status JobStore::Error(std::string_view what) const {
-  std::string text = StrCat("job store: ", what, ": ", sqlite3_errmsg(database_));
+  std::string text = StrCat("job store in ", options_.directory.string(), ": ", what, ": ", sqlite3_errmsg(database_));
   switch (sqlite3_errcode(database_)) {
     case SQLITE_FULL:
       return absl::ResourceExhaustedError(text);
@@ -129,17 +129,25 @@ Status JobStore::Execute(const char* sql) {
 
 StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) {
   std::unique_ptr<JobStore> store(new JobStore(options));
-  CUZK_RETURN_IF_ERROR(MakeDirectory(options.directory));
-  std::filesystem::path lock = options.directory / "lock";
-  store->lock_file_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (store->lock_file_ < 0) return ErrnoStatus(errno, "open", lock);
-  if (flock(store->lock_file_, LOCK_EX | LOCK_NB) != 0) {
-    return absl::FailedPreconditionError(StrCat("another process uses the job store in ", options.directory.string()));
+  Status status = store->Begin();
+  if (status.ok()) return store;
+  if (absl::IsPermissionDenied(status) || absl::IsResourceExhausted(status)) return status;
+  return absl::FailedPreconditionError(StrCat(
+      status.message(), "; mend ", options.directory.string(),
+      " or move it away (jobs that wait in it are lost then), or choose another place with jobs.state_directory"));
+}
+
+Status JobStore::Begin() {
+  CUZK_RETURN_IF_ERROR(MakeDirectory(options_.directory));
+  std::filesystem::path lock = options_.directory / "lock";
+  lock_file_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock_file_ < 0) return ErrnoStatus(errno, "open", lock);
+  if (flock(lock_file_, LOCK_EX | LOCK_NB) != 0) {
+    return absl::FailedPreconditionError(StrCat("another process uses the job store in ", options_.directory.string()));
   }
-  CUZK_RETURN_IF_ERROR(store->OpenDatabase());
-  CUZK_RETURN_IF_ERROR(store->OpenMarks());
-  CUZK_RETURN_IF_ERROR(store->DeleteOrphans());
-  return store;
+  CUZK_RETURN_IF_ERROR(OpenDatabase());
+  CUZK_RETURN_IF_ERROR(OpenMarks());
+  return DeleteOrphans();
 }
 
 Status JobStore::OpenDatabase() {

@@ -84,6 +84,7 @@ class JobStore {
  private:
   class Statement;
   explicit JobStore(const StoreOptions& options) : options_(options) {}
+  Status Begin();
   Status OpenDatabase();
   Status OpenMarks();
   Status Execute(const char* sql);

@@ -80,6 +80,8 @@ SERIES = {
                               [('cuzk_parameters_load_seconds_count{proof_kind="porep_c2"}', "0x30 0+0.4x30")]),
     "CuzkdBuffersFail": ([("cuzk_pinned_pool_allocation_failures_total", "0x50 1x10")], {},
                          [("cuzk_pinned_pool_allocation_failures_total", "1x60")]),
+    "CuzkdJobStoreFails": ([("cuzk_job_store_errors_total", "0x50 1x10")], {},
+                           [("cuzk_job_store_errors_total", "1x60")]),
     "CuzkdDevelopmentParameters": ([("cuzk_development_parameters_loaded", "1x60")], {},
                                    [("cuzk_development_parameters_loaded", "0x60")]),
     "CuzkdReloadFailed": ([("cuzk_config_last_reload_successful", "1x40 0x20")], {},

@@ -55,7 +55,8 @@ TEST(Status, AJobIsPendingUntilAPartitionOfItBegins) {
   engine.WaitFor([&](const EngineStatus& status) {
     size_t parsed = 0;
     for (const JobStatus& job : status.jobs) parsed += job.progress.partitions_total > 0;
-    return parsed == tickets.size();
+    // Both workers have one, two wait for a worker: the others have nothing to do but wait.
+    return parsed == tickets.size() && engine.device().waiting() == 2 && status.devices[0].queued == 2;
   });
   const EngineStatus status = engine->Snapshot();
   const KindStatus& porep = status.kinds.at(Kind::kPorep);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <spawn.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -191,7 +192,23 @@ TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {
   }
   std::ofstream(path() / "jobs.sqlite") << std::string(5000, 'x');
   std::filesystem::remove(path() / "jobs.sqlite-wal");
-  EXPECT_FALSE(JobStore::Open({path()}).ok());
+  const Status damaged = JobStore::Open({path()}).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(damaged));
+  EXPECT_THAT(std::string(damaged.message()), HasSubstr(StrCat("mend ", path().string(), " or move it away")));
+}
+
+TEST_F(StoreTest, AnEndThatCannotBeWrittenIsToldAndCounted) {
+  SmallEngine engine(Durable());
+  engine.device().Hold();
+  JobTicket ticket = engine.Submit("a", "1");
+  engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() > 0; });
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((path() / "jobs.sqlite").c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, "DROP TABLE jobs", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  engine.device().Release();
+  EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 1));
+  EXPECT_GE(engine->Snapshot().counters.store_errors_total, 1u);
 }
 
 TEST_F(StoreTest, AnUnfinishedJobGoesOnAfterARestart) {
