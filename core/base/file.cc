@@ -67,6 +67,9 @@ StatusOr<Target> TargetOf(std::filesystem::path path) {
 Status ErrnoStatus(int error, std::string_view what, const std::filesystem::path& path) {
   std::string text = StrCat(what, " ", path.string(), ": ", std::strerror(error));
   if (error == ENOENT) return absl::NotFoundError(text);
+  for (int name : {ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP}) {
+    if (error == name) return absl::InvalidArgumentError(text);
+  }
   if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(text);
   for (int full : {ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE}) {
     if (error == full) return absl::ResourceExhaustedError(text);

@@ -13,8 +13,8 @@
 
 namespace cuzk {
 
-/// NotFound, PermissionDenied, ResourceExhausted (disk, quota, memory, descriptors) or Internal, with the path and the
-/// system's text.
+/// NotFound, InvalidArgument (what the path names), PermissionDenied, ResourceExhausted (disk, quota, memory,
+/// descriptors) or Internal, with the path and the system's text.
 Status ErrnoStatus(int error, std::string_view what, const std::filesystem::path& path);
 
 /// The bytes of a regular file. Errors of InputFile; InvalidArgument with name, size and limit for one that is larger.

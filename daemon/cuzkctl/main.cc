@@ -4,10 +4,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/log.h"
+#include "daemon/command_line.h"
 #include "daemon/cuzkctl/command.h"
+#include "daemon/cuzkctl/socket_advice.h"
 #include "daemon/json_writer.h"
 #include "daemon/manual.h"
 
@@ -33,6 +36,21 @@ int Fail(const Status& status, bool json) {
   return static_cast<int>(ControlExitOf(status));
 }
 
+// The first word that is no subcommand, where one is needed; empty if there is none.
+std::string UnknownCommand(const CLI::App& program) {
+  for (const std::string& word : program.remaining(true)) {
+    if (!word.empty() && !word.starts_with('-')) return word;
+  }
+  return "";
+}
+
+// The exit code, unless what was printed did not arrive.
+int Flushed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "cuzkctl: stdout cannot be written\n");
+  return static_cast<int>(ControlExit::kInternal);
+}
+
 int Run(int argc, char** argv) {
   Session session;
   std::string file = "/etc/cuzkd/cuzkd.toml";
@@ -55,7 +73,15 @@ int Run(int argc, char** argv) {
        {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector, AddDoctor, AddTop})
     add(program, commands);
   try {  // the parser's only way to report
-    program.parse(argc, argv);
+    program.parse(ParserWords(argc, argv));
+  } catch (const CLI::RequiredError& error) {
+    if (std::string unknown = UnknownCommand(program); !unknown.empty()) {
+      std::fprintf(stderr, "cuzkctl: there is no subcommand \"%s\"\nRun with --help for more information.\n",
+                   EscapeControl(unknown).c_str());
+      return static_cast<int>(ControlExit::kUsage);
+    }
+    program.exit(error);
+    return static_cast<int>(ControlExit::kUsage);
   } catch (const CLI::ParseError& error) {
     return program.exit(error) == 0 ? 0 : static_cast<int>(ControlExit::kUsage);
   }
@@ -78,7 +104,7 @@ int Run(int argc, char** argv) {
   }
   if (session.address.empty()) session.address = session.settings.Text("listen");
   StatusOr<ControlExit> code = chosen->action(session);
-  return code.ok() ? static_cast<int>(*code) : Fail(code.status(), session.json);
+  return code.ok() ? static_cast<int>(*code) : Fail(WithSocketAdvice(code.status(), session.address), session.json);
 }
 
 }  // namespace
@@ -86,7 +112,10 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {  // libraries throw where they are misused
-    return cuzk::daemon::Run(argc, argv);
+    return cuzk::daemon::Flushed(cuzk::daemon::Run(argc, argv));
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "cuzkctl: memory is short\n");
+    return static_cast<int>(cuzk::daemon::ControlExit::kInternal);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "cuzkctl: %s\n", error.what());
     return static_cast<int>(cuzk::daemon::ControlExit::kInternal);
