@@ -47,7 +47,8 @@ Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
   log.Info(devices.explanation);
   log.Info(StrCat("memory budget ", (options.memory_budget + options.server.ingress_bytes) >> 20, " MiB, of which ",
                   options.server.ingress_bytes >> 20, " MiB for arriving messages"));
-  engine::EngineParts engine_parts{.budget = &budget, .pool = &pool, .observer = &telemetry, .seams = seams.engine};
+  engine::EngineParts engine_parts{
+      .budget = &budget, .pool = &pool, .arithmetic = arithmetic, .observer = &telemetry, .seams = seams.engine};
   for (auto& device : devices.devices) engine_parts.devices.push_back(device.get());
   CUZK_ASSIGN_OR_RETURN(engine, engine::Engine::Create(options.engine, engine_parts));
   telemetry.set_parameters([engine = engine.get()] { return engine->Snapshot().parameters; });

@@ -74,6 +74,7 @@ ControlExit ControlExitOf(const Status& status) {
       return flag ? ControlExit::kUsage : ControlExit::kRefused;
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kPermissionDenied:
       return ControlExit::kRefused;
     case absl::StatusCode::kFailedPrecondition:
       return ControlExit::kNoParameters;

@@ -67,6 +67,7 @@ StatusOr<engine::EngineOptions> MakeEngineOptions(const Settings& settings) {
   CUZK_ASSIGN_OR_RETURN(options.max_job_time, WholeSeconds(settings, "jobs.max_time"));
   options.state_directory = settings.Text("jobs.state_directory");
   options.max_stored_bytes = SizeOf(settings, "jobs.stored");
+  CUZK_ASSIGN_OR_RETURN(options.max_losses, InRange(settings, "jobs.losses", {0, 1000}));
   CUZK_ASSIGN_OR_RETURN(options.result_age, WholeSeconds(settings, "jobs.result_age"));
   return options;
 }

@@ -55,7 +55,8 @@ Status Daemon::Parts::Reload(const StatusOr<Settings>& read) {
   evict_idle = now.evict_idle;
   engine->SetLimits({.max_unfinished_jobs = now.engine.max_unfinished_jobs,
                      .max_results = now.engine.max_results,
-                     .result_age = now.engine.result_age});
+                     .result_age = now.engine.result_age,
+                     .max_job_time = now.engine.max_job_time});
   settings.Set(std::move(next));
   if (!changes.applied.empty()) log.Info(StrCat("settings changed: ", Joined(changes.applied)));
   if (!changes.need_restart.empty()) {

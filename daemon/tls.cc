@@ -25,11 +25,11 @@ using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
 using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 
-// A setting and its file, for errors.
+// What names the file, a setting or a flag, and the file.
 struct Source {
-  const char* setting;
+  const char* name;
   const std::string& path;
-  std::string Place() const { return StrCat("tls.", setting, ": ", path); }
+  std::string Place() const { return StrCat(name, ": ", path); }
 };
 
 Bio Reader(const std::string& text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
@@ -86,7 +86,25 @@ Status CheckKeyMode(const Source& source) {
 
 StatusOr<std::string> Read(const Source& source) {
   StatusOr<std::string> text = ReadFile(source.path);
-  if (!text.ok()) return Annotate(text.status(), StrCat("tls.", source.setting));
+  if (!text.ok()) return Annotate(text.status(), source.name);
+  return text;
+}
+
+// Both files, which must belong together, and the own certificate of the first.
+StatusOr<Certificate> ReadPair(const Source& certificate, const Source& key, std::string& chain, std::string& secret) {
+  CUZK_ASSIGN_OR_RETURN(chain, Read(certificate));
+  CUZK_RETURN_IF_ERROR(CheckKeyMode(key));
+  CUZK_ASSIGN_OR_RETURN(secret, Read(key));
+  CUZK_ASSIGN_OR_RETURN(Certificate own, ReadChain(certificate, chain));
+  CUZK_ASSIGN_OR_RETURN(Key parsed, ReadKey(key, secret));
+  if (X509_check_private_key(own.get(), parsed.get()) == 1) return own;
+  ERR_clear_error();
+  return absl::InvalidArgumentError(StrCat(key.Place(), ": is not the key of ", certificate.path));
+}
+
+StatusOr<std::string> ReadAuthority(const Source& source) {
+  CUZK_ASSIGN_OR_RETURN(std::string text, Read(source));
+  CUZK_RETURN_IF_ERROR(ReadChain(source, text).status());
   return text;
 }
 
@@ -107,23 +125,27 @@ Status CheckTlsFiles(const TlsFiles& files) {
 
 StatusOr<TlsMaterial> ReadTlsMaterial(const TlsFiles& files) {
   CUZK_RETURN_IF_ERROR(CheckTlsFiles(files));
-  const Source certificate{"certificate", files.certificate}, key{"key", files.key}, ca{"client_ca", files.client_ca};
+  const Source certificate{"tls.certificate", files.certificate}, key{"tls.key", files.key};
   TlsMaterial material;
-  CUZK_ASSIGN_OR_RETURN(material.certificate, Read(certificate));
-  CUZK_RETURN_IF_ERROR(CheckKeyMode(key));
-  CUZK_ASSIGN_OR_RETURN(material.key, Read(key));
-  CUZK_ASSIGN_OR_RETURN(Certificate own, ReadChain(certificate, material.certificate));
-  CUZK_ASSIGN_OR_RETURN(Key secret, ReadKey(key, material.key));
-  if (X509_check_private_key(own.get(), secret.get()) != 1) {
-    ERR_clear_error();
-    return absl::InvalidArgumentError(StrCat(key.Place(), ": is not the key of ", files.certificate));
-  }
+  CUZK_ASSIGN_OR_RETURN(Certificate own, ReadPair(certificate, key, material.certificate, material.key));
   material.not_before = TimeOf(X509_get0_notBefore(own.get()));
   material.not_after = TimeOf(X509_get0_notAfter(own.get()));
   if (files.mutual()) {
-    CUZK_ASSIGN_OR_RETURN(material.client_ca, Read(ca));
-    CUZK_RETURN_IF_ERROR(ReadChain(ca, material.client_ca).status());
+    CUZK_ASSIGN_OR_RETURN(material.client_ca, ReadAuthority({"tls.client_ca", files.client_ca}));
   }
+  return material;
+}
+
+StatusOr<ClientTlsMaterial> ReadClientTls(const ClientTlsFiles& files) {
+  if (files.authority.empty()) return absl::InvalidArgumentError("--tls-ca: must be given with --tls-cert");
+  if (files.certificate.empty() != files.key.empty()) {
+    return absl::InvalidArgumentError("--tls-cert and --tls-key: must be given together");
+  }
+  ClientTlsMaterial material;
+  CUZK_ASSIGN_OR_RETURN(material.authority, ReadAuthority({"--tls-ca", files.authority}));
+  if (files.certificate.empty()) return material;
+  const Source certificate{"--tls-cert", files.certificate}, key{"--tls-key", files.key};
+  CUZK_RETURN_IF_ERROR(ReadPair(certificate, key, material.certificate, material.key).status());
   return material;
 }
 

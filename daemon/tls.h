@@ -24,6 +24,18 @@ struct TlsMaterial {
   std::chrono::system_clock::time_point not_before, not_after;  ///< of the own certificate
 };
 
+/// A client's side: paths; all empty: no TLS.
+struct ClientTlsFiles {
+  std::string authority;    ///< PEM: who signs the server's certificate
+  std::string certificate;  ///< chain in PEM, own certificate first; with `key`, where the server asks for one
+  std::string key;          ///< in PEM, without a pass phrase
+
+  bool enabled() const { return !authority.empty() || !certificate.empty() || !key.empty(); }
+};
+struct ClientTlsMaterial {
+  std::string authority, certificate, key;
+};
+
 /// InvalidArgument if a path is missing beside the others.
 Status CheckTlsFiles(const TlsFiles& files);
 
@@ -31,5 +43,7 @@ Status CheckTlsFiles(const TlsFiles& files);
 /// and others, or owned by root with at most read for the group. PermissionDenied: those bits, or no right to read.
 /// InvalidArgument: no PEM, a pass phrase, a key of another certificate. NotFound. Each names setting and file.
 StatusOr<TlsMaterial> ReadTlsMaterial(const TlsFiles& files);
+/// The same for a client, whose files are named by the flags of cuzkctl.
+StatusOr<ClientTlsMaterial> ReadClientTls(const ClientTlsFiles& files);
 
 }  // namespace cuzk::daemon

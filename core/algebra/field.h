@@ -44,7 +44,7 @@ struct FieldConstants {
   }
 
   static constexpr uint64_t kNegInverse = NegInverse();
-  static constexpr Limbs kOne = PowerOfTwo(64 * N);       // R mod p
+  static constexpr Limbs kOne = PowerOfTwo(64 * N);        // R mod p
   static constexpr Limbs kRSquared = PowerOfTwo(128 * N);  // R^2 mod p
 };
 
@@ -137,7 +137,9 @@ struct MontField {
   constexpr CUZK_HD MontField& operator*=(const MontField& b) { return *this = *this * b; }
   constexpr CUZK_HD MontField Double() const { return *this + *this; }
   constexpr CUZK_HD MontField Square() const {
-    if constexpr (requires(MontField& r) { Limbs::MontSquare(limb, Params::kModulus, Constants::kNegInverse, r.limb); }) {
+    if constexpr (requires(MontField & r) {
+                    Limbs::MontSquare(limb, Params::kModulus, Constants::kNegInverse, r.limb);
+                  }) {
       MontField r{};
       Limbs::MontSquare(limb, Params::kModulus, Constants::kNegInverse, r.limb);
       return r;

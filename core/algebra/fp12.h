@@ -58,9 +58,10 @@ struct Fp12Of {
     auto triple_minus_double = [](const Q& t, const Q& z) { return (t - z).Double() + t; };
     auto triple_plus_double = [](const Q& t, const Q& z) { return (t + z).Double() + t; };
     Pair a = square4(c0.c0, c1.c1), b = square4(c1.c0, c0.c2), c = square4(c0.c1, c1.c2);
-    return {{triple_minus_double(a.even, c0.c0), triple_minus_double(b.even, c0.c1), triple_minus_double(c.even, c0.c2)},
-            {triple_plus_double(c.odd.MulByNonResidue(), c1.c0), triple_plus_double(a.odd, c1.c1),
-             triple_plus_double(b.odd, c1.c2)}};
+    return {
+        {triple_minus_double(a.even, c0.c0), triple_minus_double(b.even, c0.c1), triple_minus_double(c.even, c0.c2)},
+        {triple_plus_double(c.odd.MulByNonResidue(), c1.c0), triple_plus_double(a.odd, c1.c1),
+         triple_plus_double(b.odd, c1.c2)}};
   }
 
   friend constexpr bool operator==(const Fp12Of& a, const Fp12Of& b) { return a.c0 == b.c0 && a.c1 == b.c1; }

@@ -31,7 +31,8 @@ struct Fp6Of {
   constexpr Fp6Of Double() const { return {c0.Double(), c1.Double(), c2.Double()}; }
   /// CH-SQR2 of Chung and Hasan: two products and three squares.
   constexpr Fp6Of Square() const {
-    E s0 = c0.Square(), s1 = (c0 * c1).Double(), s2 = (c0 - c1 + c2).Square(), s3 = (c1 * c2).Double(), s4 = c2.Square();
+    E s0 = c0.Square(), s1 = (c0 * c1).Double(), s2 = (c0 - c1 + c2).Square(), s3 = (c1 * c2).Double(),
+      s4 = c2.Square();
     return {s0 + s3.MulByNonResidue(), s1 + s4.MulByNonResidue(), s1 + s2 + s3 - s0 - s4};
   }
   /// Product with b0 + b1 v.

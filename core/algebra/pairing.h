@@ -42,8 +42,7 @@ struct PreparedPair {
 /// All pairs share the squarings of one loop. An empty product is one.
 Fp12 MillerLoop(std::span<const PreparedPair> pairs);
 /// The same for points that are used once; spans are equally long. Lanes take eight pairs at a time, from four on.
-Fp12 MillerLoop(std::span<const G1Affine> p, std::span<const G2Affine> q,
-                Arithmetic arithmetic = Arithmetic::kScalar);
+Fp12 MillerLoop(std::span<const G1Affine> p, std::span<const G2Affine> q, Arithmetic arithmetic = Arithmetic::kScalar);
 
 /// f^(3(p^12-1)/r). `f` must not be zero (a Miller loop never is).
 Gt FinalExponentiation(const Fp12& f);

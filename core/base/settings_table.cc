@@ -82,13 +82,16 @@ constexpr SettingRow kRows[] = {
     {"jobs.result_age", kDuration, "24h", "", "", "", true, "How long a result is kept."},
     {"jobs.drain", kDuration, "30m", "", "", "", true,
      "How long jobs may go on after SIGTERM. What is left goes on at the next start, or fails where nothing is kept."},
-    {"jobs.max_time", kDuration, "0s", "", "", "", false,
-     "How long a job may take from its submission; 0s: as long as it needs."},
+    {"jobs.max_time", kDuration, "0s", "", "", "", true,
+     "How long a job may take from its submission; 0s: as long as it needs. For jobs that are accepted from then on."},
     {"jobs.cancel_abandoned", kBool, "false", "", "", "", false,
      "Cancel a job when every caller that waits for it in Prove has gone. Curio's callers come back for the result."},
     {"jobs.state_directory", kText, "/var/lib/cuzkd", "", "", "", false,
      "Where accepted jobs and results that nobody fetched survive a restart; empty: nowhere."},
     {"jobs.stored", kSize, "8GiB", "", "", "", false, "The most that unfinished requests may take in that folder."},
+    {"jobs.losses", kInteger, "3", "", "times", "", false,
+     "A job that was in work so often when its device was lost or the daemon died fails instead of being tried again; "
+     "0: it is always tried again."},
 
     {"log.level", kText, "info", "debug|info|warning|error", "", "RUST_LOG", true,
      "The least important kind of message that is written."},

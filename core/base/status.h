@@ -23,9 +23,9 @@ Status Annotate(Status status, std::string_view where);
 #define CUZK_CONCAT(a, b) CUZK_CONCAT_INNER(a, b)
 
 /// Returns the status from the enclosing function unless it is OK.
-#define CUZK_RETURN_IF_ERROR(expr)              \
-  do {                                          \
-    ::absl::Status cuzk_status_ = (expr);       \
+#define CUZK_RETURN_IF_ERROR(expr)               \
+  do {                                           \
+    ::absl::Status cuzk_status_ = (expr);        \
     if (!cuzk_status_.ok()) return cuzk_status_; \
   } while (false)
 

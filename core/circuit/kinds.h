@@ -11,7 +11,7 @@
 
 namespace cuzk::circuit {
 
-#define CUZK_DECLARE_CIRCUIT(Circuit)                    \
+#define CUZK_DECLARE_CIRCUIT(Circuit)                   \
   extern template class Circuit<r1cs::ShapeRecorder>;   \
   extern template class Circuit<r1cs::WitnessWriter>;   \
   extern template class Circuit<r1cs::PlainBodyWriter>; \

@@ -10,7 +10,8 @@ namespace cuzk::circuit {
 
 using algebra::Fr;
 
-/// The shape of a tree: `leaves` = 2^k, arities of base, sub and top (sub and top 0 where absent; every arity 2, 4 or 8).
+/// The shape of a tree: `leaves` = 2^k, arities of base, sub and top (sub and top 0 where absent; every arity 2, 4 or
+/// 8).
 struct TreeShape {
   uint64_t leaves = 0;
   uint32_t base = 0, sub = 0, top = 0;
@@ -26,8 +27,8 @@ struct TreeShape {
 struct PathInputs {
   /// Level by level arity - 1 siblings, in the group's order, without the path's own node.
   std::vector<Fr> siblings;
-  /// The leaf's index. Its digits to the bases of the levels, least significant first, are the places of the path's node
-  /// in each group; it is also the public input of the path.
+  /// The leaf's index. Its digits to the bases of the levels, least significant first, are the places of the path's
+  /// node in each group; it is also the public input of the path.
   uint64_t leaf_index = 0;
 };
 

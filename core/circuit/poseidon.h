@@ -17,15 +17,15 @@ using algebra::Fr;
 struct PoseidonConstants {
   uint32_t arity = 0;
   uint32_t width = 0;
-  uint32_t full_rounds = 0;     ///< R_F = 8
-  uint32_t partial_rounds = 0;  ///< R_P
-  std::vector<Fr> round_constants;  ///< (R_F + R_P) * t, round by round
-  std::vector<Fr> keys;             ///< compressed round constants, R_F * t + R_P, in the order of their use
-  std::vector<Fr> mds;              ///< t * t, row by row
-  std::vector<Fr> pre_sparse;       ///< t * t, row by row; state is a row vector
+  uint32_t full_rounds = 0;            ///< R_F = 8
+  uint32_t partial_rounds = 0;         ///< R_P
+  std::vector<Fr> round_constants;     ///< (R_F + R_P) * t, round by round
+  std::vector<Fr> keys;                ///< compressed round constants, R_F * t + R_P, in the order of their use
+  std::vector<Fr> mds;                 ///< t * t, row by row
+  std::vector<Fr> pre_sparse;          ///< t * t, row by row; state is a row vector
   std::vector<Fr> pre_sparse_columns;  ///< the same, column by column
-  std::vector<Fr> w_hat;            ///< R_P * t
-  std::vector<Fr> v_rest;           ///< R_P * (t - 1)
+  std::vector<Fr> w_hat;               ///< R_P * t
+  std::vector<Fr> v_rest;              ///< R_P * (t - 1)
 
   /// Made on the first call for an arity (2, 4, 8, 11, 16, 24 or 36), then shared. Thread-safe.
   static const PoseidonConstants& ForArity(uint32_t arity);

@@ -1,6 +1,6 @@
 #pragma once
-// One Poseidon permutation with every intermediate value shown to a trace. The hash takes an empty trace, the witness one
-// that writes rows: both are this one computation.
+// One Poseidon permutation with every intermediate value shown to a trace. The hash takes an empty trace, the witness
+// one that writes rows: both are this one computation.
 
 #include <array>
 #include <span>
@@ -58,7 +58,8 @@ Fr PoseidonPermutation(const PoseidonConstants& constants, std::span<const Fr> p
   for (uint32_t round = 0; round < half; ++round) {
     for (uint32_t i = 0; i < t; ++i) {
       if (round > 0) trace.Ensure(state[i]);
-      state[i] = round == 0 && i == 0 ? internal::SBox(state[i], key + i, folded) : internal::SBox(state[i], key + i, trace);
+      state[i] =
+          round == 0 && i == 0 ? internal::SBox(state[i], key + i, folded) : internal::SBox(state[i], key + i, trace);
     }
     key += t;
     internal::Dense(round + 1 < half ? constants.mds : constants.pre_sparse_columns, t, state.data());

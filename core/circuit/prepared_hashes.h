@@ -1,6 +1,6 @@
 #pragma once
-// Poseidon hashes worked out several at a time, before the rows that need them are written. Paths to different leaves do
-// not depend on each other, so their levels are hashed side by side, in lanes where the processor has them.
+// Poseidon hashes worked out several at a time, before the rows that need them are written. Paths to different leaves
+// do not depend on each other, so their levels are hashed side by side, in lanes where the processor has them.
 
 #include <deque>
 #include <span>
@@ -19,8 +19,8 @@ struct PathStart {
   const PathInputs* path;
 };
 
-/// A queue in the order in which the hashes will be asked for. A hash that was not foreseen is computed when it is asked
-/// for, so that what is prepared decides the speed and never the result.
+/// A queue in the order in which the hashes will be asked for. A hash that was not foreseen is computed when it is
+/// asked for, so that what is prepared decides the speed and never the result.
 class PreparedHashes final : public r1cs::Prepared {
  public:
   explicit PreparedHashes(algebra::Arithmetic arithmetic) : arithmetic_(arithmetic) {}
@@ -31,7 +31,8 @@ class PreparedHashes final : public r1cs::Prepared {
   /// Hash i of a batch will be asked for after those expected so far.
   void Expect(size_t batch, size_t i) { queue_.push_back({batch, i}); }
 
-  /// Hashes all paths of a Poseidon tree level by level; gives the batch of each level, whose entry i belongs to starts[i].
+  /// Hashes all paths of a Poseidon tree level by level; gives the batch of each level, whose entry i belongs to
+  /// starts[i].
   std::vector<size_t> ComputePaths(const TreeShape& shape, std::span<const PathStart> starts);
 
   /// If the next expected hash is that of `preimage`, shows its values to the trace and takes it from the queue.

@@ -28,9 +28,8 @@ using ShaState = std::array<Word<Cs>, 8>;
 
 template <class Cs>
 ShaState<Cs> ShaInitialState() {
-  return [&]<size_t... I>(std::index_sequence<I...>) {
-    return ShaState<Cs>{Word<Cs>::Constant(kSha256Initial[I])...};
-  }(std::make_index_sequence<8>());
+  return [&]<size_t... I>(std::index_sequence<I...>) { return ShaState<Cs>{Word<Cs>::Constant(kSha256Initial[I])...}; }
+  (std::make_index_sequence<8>());
 }
 
 /// The 64 words of the message schedule, from 512 booleans in big-endian order.

@@ -12,7 +12,7 @@ namespace cuzk::circuit {
 inline constexpr uint32_t kUpdateHValues = 6;
 
 struct UpdateSpec {
-  TreeShape replica_tree;      ///< tree R, Poseidon; its leaves are the sector's nodes. Tree D is binary, SHA-256
+  TreeShape replica_tree;       ///< tree R, Poseidon; its leaves are the sector's nodes. Tree D is binary, SHA-256
   uint32_t partition_bits = 0;  ///< log2 of the number of partitions
   uint32_t apex_bits = 0;       ///< log2 of the number of apex leaves of a partition
   uint32_t challenges = 0;      ///< of one partition

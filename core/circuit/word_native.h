@@ -1,6 +1,6 @@
 #pragma once
-// 32-bit words of SHA-256 for the witness writer: a word is three masks, and each operation makes its rows and variables
-// 32 at a time.
+// 32-bit words of SHA-256 for the witness writer: a word is three masks, and each operation makes its rows and
+// variables 32 at a time.
 
 #include <array>
 #include <span>

@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,6 +97,7 @@ struct DeviceLine {
 
   // Guarded by the board's mutex.
   Status lost;                   ///< not OK once the device is lost
+  std::set<uint64_t> lost_jobs;  ///< that were on it then
   prover::MemoryInfo memory;     ///< as last seen
   TimePoint memory_seen{};       ///< when
   std::deque<DeviceTask> queue;  ///< in the order of arrival; who goes next: Pipeline::NextTask
@@ -113,7 +116,8 @@ struct LoadedParameters {
   std::weak_ptr<const prover::ResidentParameters> loaded;   ///< alive while somebody uses them
   std::shared_ptr<const prover::ResidentParameters> fresh;  ///< held from loading to the first use
   bool loading = false;
-  Status failed;  ///< of the last attempt
+  std::stop_source stop;  ///< of the load that goes on
+  Status failed;          ///< of the last attempt
   std::shared_ptr<const prover::ResidentParameters> Lock() const { return fresh ? fresh : loaded.lock(); }
 };
 
@@ -156,7 +160,8 @@ struct Board {
   std::deque<StoreRecord> records;  ///< for the recorder
   bool draining = false;
   bool stopping = false;
-  std::string refusing;  ///< why nothing is accepted, if no device is left
+  std::string refusing;                  ///< why nothing is accepted, if no device is left
+  std::chrono::seconds max_job_time{0};  ///< from submission; 0: no limit
 
   std::condition_variable_any ended;  ///< some job ended
   std::condition_variable synthesis_wake, finisher_wake, loader_wake, recorder_wake;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/engine/pipeline.h"
+#include "core/engine/work_mark.h"
 
 namespace cuzk::engine {
 namespace {
@@ -93,6 +94,10 @@ StatusOr<groth16::MsmResults> Pipeline::RunOnDevice(DeviceLine& line, unsigned w
 }
 
 void Pipeline::Prove(DeviceLine& line, unsigned worker, DeviceTask task) {
+  const std::shared_ptr<Job> job = task.task.job;
+  // The synthesis threads have the first numbers.
+  const auto workers_before = line.index * line.workers.size();
+  const WorkMark mark(parts_.store, static_cast<unsigned>(synthesis_threads_ + workers_before + worker), *job);
   TimePoint begin = Now();
   auto results = RunOnDevice(line, worker, task);
   task.witness.reset();
@@ -124,16 +129,41 @@ void Pipeline::Prove(DeviceLine& line, unsigned worker, DeviceTask task) {
   board_.finisher_wake.notify_one();
 }
 
+void Pipeline::GiveUp(BoardLock& lock, Job& job, std::string_view last) {
+  if (options_.max_losses == 0 || job.losses < options_.max_losses || Over(job)) return;
+  std::string text = StrCat(last, "; the job was in work ", job.losses,
+                            " times when its device was lost or the daemon died, and is not tried again");
+  Warn(lock, StrCat(job.id, ": ", text));
+  End(lock, job, JobState::kFailed, std::move(text));
+}
+
+// Nobody can tell which of the jobs that were on the device it was: each has one loss more.
+void Pipeline::DeviceLost(DeviceLine& line, const PartitionTask& task, const Status& why) {
+  Job& job = *task.job;
+  bool counted;
+  {
+    BoardLock lock(board_);
+    counted = line.lost_jobs.insert(job.key).second;
+    if (counted) job.losses++;
+  }
+  Status stored;
+  if (counted && parts_.store != nullptr && job.row != 0) stored = parts_.store->CountLoss(job.row);
+  BoardLock lock(board_);
+  if (!stored.ok()) Warn(lock, std::string(stored.message()));
+  GiveUp(lock, job, StrCat("partition ", task.index, ": device ", line.device->name(), " was lost: ", why.message()));
+  LoseDevice(lock, line, why);
+  ReturnPartition(job, task.index);
+}
+
 void Pipeline::DeviceError(DeviceLine& line, PartitionTask task, const Status& status) {
   Status health = line.device->health();
   task.parameters.reset();
-  BoardLock lock(board_);
-  Job& job = *task.job;
   if (!health.ok()) {
-    LoseDevice(lock, line, health);
-    ReturnPartition(job, task.index);
+    DeviceLost(line, task, health);
     return;
   }
+  BoardLock lock(board_);
+  Job& job = *task.job;
   if (Over(job)) return;  // cancelled: the device said so
   board_.counters.device_errors_total++;
   PartitionRecord& partition = job.partitions[task.index];

@@ -24,7 +24,7 @@ Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts, std::
       parts(std::move(engine_parts)),
       started(std::chrono::steady_clock::now()),
       max_unfinished_jobs(options.max_unfinished_jobs),
-      own_work(options.layout),
+      own_work(options.layout, parts.arithmetic),
       own_parameters(options.parameter_directory, ParameterOptions(options, parts.budget)),
       work(parts.seams.work != nullptr ? parts.seams.work : &own_work),
       parameters(parts.seams.parameters != nullptr ? parts.seams.parameters : &own_parameters),
@@ -68,6 +68,7 @@ void Engine::SetLimits(const EngineLimits& limits) {
   BoardLock lock(impl_->pipeline.board());
   JobTable& jobs = impl_->pipeline.board().jobs;
   impl_->max_unfinished_jobs = limits.max_unfinished_jobs;
+  impl_->pipeline.board().max_job_time = limits.max_job_time;
   jobs.SetRetention({limits.max_results, limits.result_age});
   jobs.Prune(impl_->pipeline.Now());
 }
@@ -84,9 +85,10 @@ StatusOr<JobTicket> Engine::Submit(ProofRequest request) {
 StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
   Board& board = pipeline.board();
   Passage taken_in;  // while the submission holds memory and is no job yet; destroyed after it
-  CUZK_ASSIGN_OR_RETURN(Submission submission, TakeIn(std::move(request), *work, options, pipeline.Now()));
+  CUZK_ASSIGN_OR_RETURN(Submission submission, TakeIn(std::move(request), *work, options));
   {
     BoardLock lock(board);
+    submission.deadline = pipeline.WithinLimit(submission.deadline, pipeline.Now());
     CUZK_ASSIGN_OR_RETURN(std::optional<JobTicket> joined, JoinOrRefuse(submission));
     if (joined) return *joined;
   }
@@ -131,7 +133,8 @@ StatusOr<std::optional<JobTicket>> Engine::Impl::JoinOrRefuse(const Submission& 
 
 StatusOr<JobResult> Engine::Impl::AwaitJob(BoardLock& lock, std::shared_ptr<Job> job, std::optional<TimePoint> until,
                                            std::stop_token stop) {
-  auto ended = [&] { return IsFinal(job->state) || job->suspended; };
+  // The observer knows of every end before the callers do: who has an answer finds it counted.
+  auto ended = [&] { return (IsFinal(job->state) && !job->reporting) || job->suspended; };
   auto& changed = pipeline.board().ended;
   bool done = until ? changed.wait_until(lock.get(), stop, *until, ended) : changed.wait(lock.get(), stop, ended);
   if (job->suspended) return pipeline.Kept(*job);
@@ -207,6 +210,8 @@ uint32_t Engine::Drain(TimePoint until) {
     left = impl_->pipeline.StopAll(lock, JobState::kFailed, "the daemon stopped before the proof was done");
   }
   impl_->pipeline.StopLoading();
+  // Whoever ends the process from here on, it was no job.
+  if (impl_->store != nullptr) (void)impl_->store->Unmark();
   return left;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/algebra/cpu_arithmetic.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 #include "core/engine/events.h"
@@ -51,6 +52,10 @@ struct EngineOptions {
   /// Where accepted jobs and unfetched results survive a restart; empty: nowhere.
   std::filesystem::path state_directory;
   uint64_t max_stored_bytes = uint64_t{8} << 30;  ///< of unfinished requests there; more: RESOURCE_EXHAUSTED
+
+  /// A job that was in work so often when its device was lost, or on a device, in parsing or in synthesis when the
+  /// process died without a drain, fails instead of being tried again. 0: no limit.
+  uint32_t max_losses = 3;
 };
 
 /// Those of the options that may change while the engine works.
@@ -58,6 +63,7 @@ struct EngineLimits {
   uint32_t max_unfinished_jobs = 256;
   uint32_t max_results = 1000;
   std::chrono::seconds result_age{3600};
+  std::chrono::seconds max_job_time{0};
 };
 
 /// Told about measurements; called from the engine's threads, must return quickly, may be called at the same time.
@@ -66,7 +72,7 @@ class Observer {
   virtual ~Observer() = default;
   /// A stage of a job (parsing, loading) or of one of its partitions took this long.
   virtual void OnStage(filecoin::Kind, Stage, double /*seconds*/) {}
-  /// A job ended, `seconds` after its submission.
+  /// A job ended, `seconds` after its submission. Await answers when this has returned.
   virtual void OnJob(const JobResult&, double /*seconds*/) {}
   /// Something that an operator should read in the log.
   virtual void OnWarning(const std::string& /*text*/) {}
@@ -87,8 +93,9 @@ struct EngineSeams {
 struct EngineParts {
   memory::Budget* budget = nullptr;
   std::vector<prover::Device*> devices;
-  ThreadPool* pool = nullptr;    ///< parsing, synthesis and verification
-  Observer* observer = nullptr;  ///< may be null
+  ThreadPool* pool = nullptr;                                  ///< parsing, synthesis and verification
+  algebra::Arithmetic arithmetic = algebra::BestArithmetic();  ///< of synthesis and verification
+  Observer* observer = nullptr;                                ///< may be null
   EngineSeams seams;
 };
 

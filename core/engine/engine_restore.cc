@@ -68,13 +68,15 @@ Status Engine::Impl::Restore() {
     // Whoever set the deadline has lost its connection; whoever comes back may set another. What the operator set
     // stays.
     const TimePoint submitted = now - ago(stored.submitted_ms);
-    if (options.max_job_time.count() > 0) submission.deadline = submitted + options.max_job_time;
+    submission.deadline = pipeline.WithinLimit(std::nullopt, submitted);
     submission.row = stored.row;
     submission.restored = true;
     submission.payload_bytes = stored.payload_bytes;
     submission.stored_bytes = std::max<uint64_t>(1, stored.payload_bytes);
     std::shared_ptr<Job> job = board.jobs.Add(std::move(submission), submitted);
+    job->losses = stored.losses;
     pipeline.Enter(*job);
+    pipeline.GiveUp(lock, *job, "the daemon ended while it worked on it");
   }
   return absl::OkStatus();
 }

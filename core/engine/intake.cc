@@ -43,7 +43,7 @@ std::string RandomUuid() {
                 hex.substr(20));
 }
 
-StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const EngineOptions& options, TimePoint now) {
+StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const EngineOptions& options) {
   if (request.request_id.size() > kMaxRequestIdBytes) {
     return absl::InvalidArgumentError(
         StrCat("request_id has ", request.request_id.size(), " bytes; at most ", kMaxRequestIdBytes, " are accepted"));
@@ -58,10 +58,6 @@ StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const E
   submission.digest = PayloadDigest(request.vanilla);
   submission.priority = PriorityOf(request.priority, submission.facts.kind);
   submission.deadline = request.deadline;
-  if (options.max_job_time.count() > 0) {
-    TimePoint latest = now + options.max_job_time;
-    submission.deadline = submission.deadline ? std::min(*submission.deadline, latest) : latest;
-  }
   submission.job_id = request.request_id.empty() ? RandomUuid() : std::move(request.request_id);
   submission.payload_bytes = bytes;
   submission.vanilla = std::move(request.vanilla);

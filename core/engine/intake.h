@@ -21,7 +21,7 @@ std::string RandomUuid();
 
 /// Checks what the message shows and makes the submission, without memory: see ReserveFor. INVALID_ARGUMENT,
 /// UNIMPLEMENTED, or RESOURCE_EXHAUSTED for a payload above the limit.
-StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const EngineOptions& options, TimePoint now);
+StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const EngineOptions& options);
 
 /// The most that requests and their parsed forms may hold together, so that parameters and witnesses find room beside
 /// any number of them.

@@ -72,6 +72,7 @@ struct Job {
   int64_t row = 0;        ///< in the job store; 0: not stored
   bool restored = false;  ///< from the store, after a restart
 
+  uint32_t losses = 0;  ///< times that it was in work when its device was lost or the process died
   JobState state = JobState::kQueued;
   Stage stage = Stage::kQueued;
   Priority priority = Priority::kNormal;    ///< the highest that a caller asked for
@@ -97,6 +98,7 @@ struct Job {
   std::optional<Ending> ending;
   bool suspended = false;  ///< the engine stopped; the store keeps the job for the next start
   bool fetched = false;    ///< somebody got the result
+  bool reporting = false;  ///< it has ended, and the observer does not know yet
 };
 
 /// Nothing is to be done for it any more, although its end may not be told yet.

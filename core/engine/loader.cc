@@ -11,6 +11,7 @@ void Pipeline::RunLoader(DeviceLine& line) {
   for (;;) {
     Passage load;
     const filecoin::Circuit* circuit = nullptr;
+    std::stop_source stop(std::nostopstate);
     {
       BoardLock lock(board_);
       Job* job = nullptr;
@@ -19,14 +20,16 @@ void Pipeline::RunLoader(DeviceLine& line) {
       if (board_.stopping || !line.lost.ok()) return;
       load = Passage(board_.loads, board_.admission);
       circuit = &job->parsed->circuit();
-      Desk(*circuit).lines[line.index].loading = true;
+      LoadedParameters& mine = Desk(*circuit).lines[line.index];
+      mine.loading = true;
+      mine.stop = stop = std::stop_source();
       for (const auto& [key, other] : board_.jobs.jobs()) {
         if (!other->loading || other->circuit != circuit->id) continue;
         other->message = StrCat("loading parameters of ", circuit->id);
         Publish(*other);
       }
     }
-    Load(line, *circuit);
+    Load(line, *circuit, stop);
   }
 }
 
@@ -44,7 +47,8 @@ Job* Pipeline::NextToLoad(DeviceLine& line) {
 }
 
 StatusOr<std::shared_ptr<const prover::ResidentParameters>> Pipeline::Fetch(DeviceLine& line,
-                                                                            const filecoin::Circuit& circuit) {
+                                                                            const filecoin::Circuit& circuit,
+                                                                            std::stop_token stop) {
   CUZK_ASSIGN_OR_RETURN(auto shape, ShapeOf(circuit));
   Progress progress = [&](uint64_t done, uint64_t total) {
     BoardLock lock(board_);
@@ -54,12 +58,22 @@ StatusOr<std::shared_ptr<const prover::ResidentParameters>> Pipeline::Fetch(Devi
       Publish(*job);
     }
   };
-  return parts_.parameters->Get(*line.device, circuit, shape, stop_.get_token(), progress);
+  return parts_.parameters->Get(*line.device, circuit, shape, std::move(stop), progress);
 }
 
-void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit) {
+void Pipeline::StopUnwantedLoads(const Job& over) {
+  for (const auto& [key, job] : board_.jobs.jobs()) {
+    if (key != over.key && !Over(*job) && job->circuit == over.circuit) return;
+  }
+  for (LoadedParameters& line : board_.circuits.at(over.circuit).lines) {
+    if (line.loading) line.stop.request_stop();
+  }
+}
+
+void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit, std::stop_source stop) {
   TimePoint begin = Now();
-  auto parameters = Fetch(line, circuit);
+  std::stop_callback with_all(stop_.get_token(), [&stop] { stop.request_stop(); });
+  auto parameters = Fetch(line, circuit, stop.get_token());
   std::shared_ptr<const groth16::Verifier> verifier;
   if (parameters.ok()) {
     {
@@ -70,7 +84,7 @@ void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit) {
     const groth16::VerifyingKey& key = (*parameters)->verifying_key();
     if (verifier == nullptr || verifier->key().ToBytes() != key.ToBytes()) {
       groth16::VerifierSeams seams{parts_.engine->seams.batch_answer};
-      verifier = std::make_shared<const groth16::Verifier>(key, algebra::BestArithmetic(), std::move(seams));
+      verifier = std::make_shared<const groth16::Verifier>(key, parts_.engine->arithmetic, std::move(seams));
     }
   }
   TimePoint end = Now();
@@ -111,6 +125,11 @@ void Pipeline::LoadFailed(BoardLock& lock, DeviceLine& line, CircuitDesk& desk, 
   if (board_.stopping) return;
   if (Status health = line.device->health(); !health.ok()) {
     LoseDevice(lock, line, health);
+    return;
+  }
+  // Nobody wanted them any more; perhaps somebody does again.
+  if (absl::IsCancelled(status)) {
+    board_.loader_wake.notify_all();
     return;
   }
   desk.lines[line.index].failed = status;

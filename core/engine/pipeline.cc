@@ -53,7 +53,9 @@ Pipeline::Pipeline(const PipelineParts& parts)
       options_(*parts.options),
       budget_(*parts.engine->budget),
       request_limit_(RequestMemoryLimit(options_, budget_)),
+      synthesis_threads_(std::max(1u, options_.synthesis_threads)),
       board_(Retention{options_.max_results, options_.result_age}, options_.overtakes) {
+  board_.max_job_time = options_.max_job_time;
   for (const filecoin::KindRow& row : filecoin::Kinds()) board_.kinds[row.kind];
   for (prover::Device* device : parts.engine->devices) {
     unsigned index = static_cast<unsigned>(board_.lines.size());
@@ -71,7 +73,7 @@ Pipeline::Pipeline(const PipelineParts& parts)
       threads_.emplace_back([this, &line = *line, w] { RunWorker(line, w); });
     }
   }
-  for (unsigned t = 0; t < std::max(1u, options_.synthesis_threads); ++t) {
+  for (unsigned t = 0; t < synthesis_threads_; ++t) {
     threads_.emplace_back([this, t] { RunSynthesis(t); });
   }
   threads_.emplace_back([this] { RunFinisher(); });
@@ -105,6 +107,12 @@ TimePoint Pipeline::Now() const {
   return now ? now() : std::chrono::steady_clock::now();
 }
 
+std::optional<TimePoint> Pipeline::WithinLimit(std::optional<TimePoint> deadline, TimePoint submitted) const {
+  if (board_.max_job_time.count() == 0) return deadline;
+  const TimePoint latest = submitted + board_.max_job_time;
+  return deadline ? std::min(*deadline, latest) : latest;
+}
+
 void Pipeline::Enter(Job& job) {
   board_.scheduler.Add(job.key, job.priority, job.deadline);
   Refresh(job);
@@ -119,9 +127,7 @@ void Pipeline::Join(Job& job, Priority priority, std::optional<TimePoint> deadli
   priority = std::max(priority, job.priority);
   deadline = deadline && job.deadline ? std::max(deadline, job.deadline) : std::nullopt;
   // How long a job may take counts from its own submission.
-  if (deadline && options_.max_job_time.count() > 0) {
-    deadline = std::min(*deadline, job.submitted + options_.max_job_time);
-  }
+  if (deadline) deadline = WithinLimit(deadline, job.submitted);
   if (priority == job.priority && deadline == job.deadline) return;
   job.priority = priority;
   job.deadline = deadline;
@@ -193,7 +199,7 @@ void Pipeline::StopWork(BoardLock& lock, Job& job) {
       Remains{Passage(board_.in_flight, board_.admission), std::move(job.vanilla), std::move(job.parsed)});
   lock.After([remains]() mutable { remains.reset(); });
   job.memory.Release();
-  job.loading = false;
+  if (std::exchange(job.loading, false)) StopUnwantedLoads(job);
   job.stop.request_stop();
   board_.scheduler.Remove(job.key);
   board_.admission.Notify();
@@ -232,10 +238,16 @@ void Pipeline::Conclude(BoardLock& lock, Job& job, JobState state, std::string t
   }
   Publish(job);
   board_.ended.notify_all();
-  if (Observer* observer = parts_.engine->observer) {
-    double seconds = std::chrono::duration<double>(*job.finished - job.submitted).count();
-    lock.After([observer, result = ResultOf(job), seconds] { observer->OnJob(result, seconds); });
-  }
+  if (parts_.engine->observer == nullptr) return;
+  job.reporting = true;
+  lock.After([this, ended = board_.jobs.Find(job.key), result = ResultOf(job)] { Report(*ended, result); });
+}
+
+void Pipeline::Report(Job& job, const JobResult& result) {
+  parts_.engine->observer->OnJob(result, std::chrono::duration<double>(*job.finished - job.submitted).count());
+  BoardLock lock(board_);
+  job.reporting = false;
+  board_.ended.notify_all();
 }
 
 std::vector<std::shared_ptr<Job>> Pipeline::Unfinished() const {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,6 +41,8 @@ class Pipeline {
   const Board& board() const { return board_; }
   TimePoint Now() const;
 
+  /// A deadline, or none, within what the operator lets a job take from its submission. With the board locked.
+  std::optional<TimePoint> WithinLimit(std::optional<TimePoint> deadline, TimePoint submitted) const;
   /// Takes up a job that was just added to the table. With the board locked.
   void Enter(Job& job);
   /// An equal request came in: the job takes the higher priority and the later deadline. With the board locked.
@@ -47,6 +50,9 @@ class Pipeline {
   /// Ends a job: at once, or where it is stored once that is written. `text` is the proof or the error. With the board
   /// locked. False if it was over before.
   bool End(BoardLock& lock, Job& job, JobState state, std::string text);
+  /// Ends a job that was in work too often when its device was lost or the process died; `last` says how it went the
+  /// last time. With the board locked.
+  void GiveUp(BoardLock& lock, Job& job, std::string_view last);
   /// Stops every unfinished job: a stored one is kept for the next start, any other ends. With the board locked.
   /// Returns how many those were.
   uint32_t StopAll(BoardLock& lock, JobState state, const std::string& text);
@@ -82,6 +88,7 @@ class Pipeline {
   // pipeline.cc, with or without the lock
   void Draw(const PartitionTask& task, std::string_view name, const std::string& track, TimePoint begin);
   // pipeline.cc, without the lock
+  void Report(Job& job, const JobResult& result);
   void Measured(const Job& job, Stage stage, Duration duration);
 
   // admission.cc
@@ -110,8 +117,10 @@ class Pipeline {
   // loader.cc
   void RunLoader(DeviceLine& line);
   Job* NextToLoad(DeviceLine& line);
-  void Load(DeviceLine& line, const filecoin::Circuit& circuit);
-  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Fetch(DeviceLine& line, const filecoin::Circuit& circuit);
+  void Load(DeviceLine& line, const filecoin::Circuit& circuit, std::stop_source stop);
+  void StopUnwantedLoads(const Job& over);
+  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Fetch(DeviceLine& line, const filecoin::Circuit& circuit,
+                                                                    std::stop_token stop);
   void LoadFailed(BoardLock& lock, DeviceLine& line, CircuitDesk& desk, const Status& status);
 
   // device_worker.cc
@@ -121,6 +130,7 @@ class Pipeline {
   DeviceTask TakeNext(DeviceLine& line, unsigned worker);
   StatusOr<groth16::MsmResults> RunOnDevice(DeviceLine& line, unsigned worker, DeviceTask& task);
   void DeviceError(DeviceLine& line, PartitionTask task, const Status& status);
+  void DeviceLost(DeviceLine& line, const PartitionTask& task, const Status& why);
 
   // finisher.cc
   void RunFinisher();
@@ -136,6 +146,7 @@ class Pipeline {
   const EngineOptions& options_;
   memory::Budget& budget_;
   const uint64_t request_limit_;  // of the budget, for requests
+  const unsigned synthesis_threads_;
   Board board_;
   std::stop_source stop_;       // of loading
   std::mutex shape_mutex_;      // one shape is made at a time

@@ -30,7 +30,7 @@ StatusOr<r1cs::Witness> FilecoinWork::Write(const filecoin::Circuit& circuit, st
                                             ThreadPool& pool) {
   CUZK_ASSIGN_OR_RETURN(r1cs::Witness witness,
                         circuit::WriteWitness(filecoin::SpecOf(circuit), partition.inputs,
-                                              {std::move(shape), layout_, std::move(lease)}, pool));
+                                              {std::move(shape), layout_, std::move(lease)}, pool, arithmetic_));
   auto inputs = witness.inputs();
   if (inputs.size() != partition.public_inputs.size() + 1 ||
       !std::equal(inputs.begin() + 1, inputs.end(), partition.public_inputs.begin())) {

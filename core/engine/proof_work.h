@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "core/algebra/cpu_arithmetic.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 #include "core/filecoin/partition.h"
@@ -34,7 +35,8 @@ class ProofWork {
 /// core/filecoin and core/circuit.
 class FilecoinWork final : public ProofWork {
  public:
-  explicit FilecoinWork(r1cs::Layout layout) : layout_(layout) {}
+  explicit FilecoinWork(r1cs::Layout layout, algebra::Arithmetic arithmetic = algebra::BestArithmetic())
+      : layout_(layout), arithmetic_(arithmetic) {}
   StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
   uint64_t ParsedBytes(uint64_t payload_bytes) const override;
   StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
@@ -44,6 +46,7 @@ class FilecoinWork final : public ProofWork {
 
  private:
   const r1cs::Layout layout_;
+  const algebra::Arithmetic arithmetic_;
 };
 
 }  // namespace cuzk::engine

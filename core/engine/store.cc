@@ -25,7 +25,7 @@ constexpr const char* kSchema =
     " proof_number INTEGER NOT NULL, priority INTEGER NOT NULL, digest BLOB NOT NULL, bytes INTEGER NOT NULL,"
     " submitted INTEGER NOT NULL, deadline INTEGER,"
     " state INTEGER NOT NULL, proof BLOB, error TEXT, timings BLOB, fetched INTEGER NOT NULL DEFAULT 0,"
-    " finished INTEGER NOT NULL DEFAULT 0)";
+    " finished INTEGER NOT NULL DEFAULT 0, losses INTEGER NOT NULL DEFAULT 0)";
 constexpr std::string_view kSuffix = ".payload";
 /// What AtomicFile appends to a name while it writes: this and six characters.
 constexpr std::string_view kPart = ".part-";
@@ -137,6 +137,7 @@ StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) 
     return absl::FailedPreconditionError(StrCat("another process uses the job store in ", options.directory.string()));
   }
   CUZK_RETURN_IF_ERROR(store->OpenDatabase());
+  CUZK_RETURN_IF_ERROR(store->OpenMarks());
   CUZK_RETURN_IF_ERROR(store->DeleteOrphans());
   return store;
 }
@@ -162,11 +163,19 @@ Status JobStore::OpenDatabase() {
         StrCat("the job store ", path.string(), " has format ", format, "; this program writes ", kFormat));
   }
   CUZK_RETURN_IF_ERROR(Execute(kSchema));
+  bool counts_losses;
+  {
+    // A store of the same format may lack what earlier programs did not need and do not miss.
+    Statement column(*this, "SELECT 1 FROM pragma_table_info('jobs') WHERE name='losses'");
+    CUZK_ASSIGN_OR_RETURN(counts_losses, column.Step());
+  }
+  if (!counts_losses) CUZK_RETURN_IF_ERROR(Execute("ALTER TABLE jobs ADD COLUMN losses INTEGER NOT NULL DEFAULT 0"));
   return Execute(StrCat("PRAGMA user_version=", kFormat).c_str());
 }
 
 JobStore::~JobStore() {
   if (database_ != nullptr) sqlite3_close(database_);
+  if (marks_ >= 0) close(marks_);
   if (lock_file_ >= 0) close(lock_file_);
 }
 
@@ -199,7 +208,7 @@ StatusOr<std::vector<StoredJob>> JobStore::Load() {
   std::vector<StoredJob> jobs;
   Statement rows(*this,
                  "SELECT row,id,kind,priority,digest,submitted,deadline,state,proof,error,timings,fetched,finished,"
-                 "proof_number,bytes FROM jobs ORDER BY row");
+                 "proof_number,bytes,losses FROM jobs ORDER BY row");
   for (;;) {
     CUZK_ASSIGN_OR_RETURN(bool more, rows.Step());
     if (!more) return jobs;
@@ -218,6 +227,7 @@ StatusOr<std::vector<StoredJob>> JobStore::Load() {
     job.finished_ms = rows.Int(12);
     job.registered_proof = static_cast<uint64_t>(rows.Int(13));
     job.payload_bytes = static_cast<uint64_t>(rows.Int(14));
+    job.losses = static_cast<uint32_t>(rows.Int(15));
     jobs.push_back(std::move(job));
   }
 }

@@ -3,6 +3,7 @@
 // restart. Rows are in SQLite (write-ahead log, every commit flushed); each unfinished request's payload is one file
 // beside it, so that there is one copy of it on disk.
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -36,6 +37,7 @@ struct StoredJob {
   uint64_t payload_bytes = 0;          ///< of an unfinished job
   std::string proof, error;
   JobTimings timings;
+  uint32_t losses = 0;  ///< times that it was in work when its device was lost or the process died
   bool fetched = false;
   int64_t finished_ms = 0;
 };
@@ -49,8 +51,9 @@ struct StoreOptions {
 class JobStore {
  public:
   /// Opens or makes the store, and deletes payload files of its own that belong to no unfinished job; whatever else
-  /// lies in the folder stays. FAILED_PRECONDITION if another process has it open, or if its format is not this
-  /// program's; DATA_LOSS if SQLite finds it damaged.
+  /// lies in the folder stays. What was in work when the process before this one died has one loss more.
+  /// FAILED_PRECONDITION if another process has it open, or if its format is not this program's; DATA_LOSS if SQLite
+  /// finds it damaged.
   static StatusOr<std::unique_ptr<JobStore>> Open(const StoreOptions& options);
   ~JobStore();
 
@@ -70,10 +73,19 @@ class JobStore {
   /// The job was never accepted, or is no longer kept.
   Status Forget(int64_t row);
 
+  /// A worker begins on a job, or with row 0 is done with it. Written in place to a file that stays as it is however
+  /// the process ends; not flushed, since no job is to blame for a power cut. Waits for no other statement.
+  Status Mark(unsigned worker, int64_t row) const;
+  /// The process ends in an orderly way: from now on nobody counts as in work.
+  Status Unmark();
+  /// A device was lost with this job on it. On disk when it returns.
+  Status CountLoss(int64_t row);
+
  private:
   class Statement;
   explicit JobStore(const StoreOptions& options) : options_(options) {}
   Status OpenDatabase();
+  Status OpenMarks();
   Status Execute(const char* sql);
   Status Error(std::string_view what) const;
   std::filesystem::path PayloadPath(int64_t row) const;
@@ -85,7 +97,9 @@ class JobStore {
   std::mutex mutex_;
   sqlite3* database_ = nullptr;  // guarded by mutex_
   int lock_file_ = -1;
-  uint64_t payload_bytes_ = 0;  // of the files; guarded by mutex_
+  int marks_ = -1;                         // the file of marks: by worker the row, eight bytes each
+  std::atomic<bool> orderly_end_ = false;  // no marks any more
+  uint64_t payload_bytes_ = 0;             // of the files; guarded by mutex_
 };
 
 /// The wall clock, in the store's unit.

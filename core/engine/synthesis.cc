@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/engine/pipeline.h"
+#include "core/engine/work_mark.h"
 
 namespace cuzk::engine {
 void Pipeline::RunSynthesis(unsigned thread) {
@@ -20,6 +21,8 @@ void Pipeline::RunSynthesis(unsigned thread) {
       next = std::move(board_.synthesis.front());
       board_.synthesis.pop_front();
     }
+    const std::shared_ptr<Job> job = next.task.job;
+    const WorkMark mark(parts_.store, thread, *job);
     if (next.task.parameters == nullptr) {
       Parse(std::move(next.task), track);
     } else {

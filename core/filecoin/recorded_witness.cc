@@ -47,12 +47,14 @@ StatusOr<Bytes32> DigestIn(const From& from, std::string_view name) {
 StatusOr<VectorDigest> ReadVector(element root, std::string_view name) {
   VectorDigest digest;
   simdjson::dom::object object;
-  simdjson::dom::array chunks;
-  if (root[name].get(object) != simdjson::SUCCESS || object["chunks"].get(chunks) != simdjson::SUCCESS ||
-      object["len"].get(digest.length) != simdjson::SUCCESS) {
-    return Unreadable(StrCat(name, " needs len, blake2s and chunks"));
+  if (root[name].get(object) != simdjson::SUCCESS || object["len"].get(digest.length) != simdjson::SUCCESS) {
+    return Unreadable(StrCat(name, " needs len and blake2s"));
   }
   CUZK_ASSIGN_OR_RETURN(digest.blake2s, DigestIn(object["blake2s"], StrCat("blake2s of ", name)));
+  simdjson::dom::array chunks;
+  const simdjson::error_code found = object["chunks"].get(chunks);
+  if (found == simdjson::NO_SUCH_FIELD) return digest;
+  if (found != simdjson::SUCCESS) return Unreadable(StrCat("chunks of ", name, " are no list"));
   for (element chunk : chunks) {
     CUZK_ASSIGN_OR_RETURN(Bytes32 value, DigestIn(chunk, StrCat("chunk ", digest.chunks.size(), " of ", name)));
     digest.chunks.push_back(value);
@@ -60,9 +62,16 @@ StatusOr<VectorDigest> ReadVector(element root, std::string_view name) {
   return digest;
 }
 
-StatusOr<RecordedWitness> Read(element root) {
+/// `root` is the object of one partition, or one with the list of all.
+StatusOr<RecordedWitness> Read(element root, uint32_t partition) {
   RecordedWitness recorded;
-  if (root["chunk"].get(recorded.chunk_elements) != simdjson::SUCCESS || recorded.chunk_elements == 0) {
+  simdjson::dom::array partitions;
+  if (root["partitions"].get(partitions) == simdjson::SUCCESS) {
+    recorded.chunk_elements = kListedChunkElements;
+    if (partitions.at(partition).get(root) != simdjson::SUCCESS) {
+      return Unreadable(StrCat("it has ", partitions.size(), " partitions, and none ", partition));
+    }
+  } else if (root["chunk"].get(recorded.chunk_elements) != simdjson::SUCCESS || recorded.chunk_elements == 0) {
     return Unreadable("chunk is no size");
   }
   WitnessDigest& digest = recorded.digest;
@@ -98,8 +107,10 @@ std::optional<Difference> Compare(const VectorDigest& made, const VectorDigest& 
     if (made.chunks[k] == expected.chunks[k]) continue;
     return Difference{StrCat("chunk ", k, " differs"), k * chunk_elements};
   }
-  if (made.chunks.size() != expected.chunks.size()) return Difference{"has other chunks", {}};
-  if (made.blake2s != expected.blake2s) return Difference{"differs as a whole, though no chunk does", {}};
+  if (made.chunks.size() != expected.chunks.size() && !expected.chunks.empty())
+    return Difference{"has other chunks", {}};
+  if (made.blake2s != expected.blake2s)
+    return Difference{expected.chunks.empty() ? "differs" : "differs as a whole, though no chunk does", {}};
   return std::nullopt;
 }
 
@@ -118,13 +129,13 @@ std::string WitnessJson(const RecordedWitness& witness) {
   return StrCat(json, ",\n  \"public_inputs\": ", List(public_inputs, "  "), "\n}");
 }
 
-StatusOr<RecordedWitness> ReadWitnessJson(const std::filesystem::path& path) {
+StatusOr<RecordedWitness> ReadWitnessJson(const std::filesystem::path& path, uint32_t partition) {
   simdjson::dom::parser parser;
   element root;
   if (auto error = parser.load(path.string()).get(root); error != simdjson::SUCCESS) {
     return absl::InvalidArgumentError(StrCat(path.string(), ": ", simdjson::error_message(error)));
   }
-  StatusOr<RecordedWitness> recorded = Read(root);
+  StatusOr<RecordedWitness> recorded = Read(root, partition);
   if (!recorded.ok()) return Annotate(recorded.status(), path.string());
   return recorded;
 }

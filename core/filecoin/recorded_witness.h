@@ -20,12 +20,16 @@ struct RecordedWitness {
 /// The object, without a line end; keys in alphabetical order, two spaces a level.
 std::string WitnessJson(const RecordedWitness& witness);
 
-/// Reads such an object. InvalidArgument names the file and what is wrong in it.
-StatusOr<RecordedWitness> ReadWitnessJson(const std::filesystem::path& path);
+/// Elements of a chunk where a file lists all partitions of a small request (expected.json of a request directory).
+inline constexpr uint64_t kListedChunkElements = uint64_t{1} << 16;
+
+/// Reads such an object, or the one at place `partition` of a list "partitions", whose chunks are of
+/// kListedChunkElements. Chunks may be left out. InvalidArgument names the file and what is wrong in it.
+StatusOr<RecordedWitness> ReadWitnessJson(const std::filesystem::path& path, uint32_t partition);
 
 /// One line for each vector that differs: its first chunk that does, where that begins, and the namespace of its first
 /// row ("a: chunk 2 differs, which begins with row 2097152, in challenge 0/comm_d path/level 23/sha256/…"). Empty if
-/// the two are equal. Naming a row takes seconds at 32 GiB.
+/// the two are equal. Where no chunks are expected, the whole is compared. Naming a row takes seconds at 32 GiB.
 StatusOr<std::vector<std::string>> Differences(const circuit::CircuitSpec& spec, const RecordedWitness& made,
                                                const RecordedWitness& expected);
 

@@ -14,10 +14,12 @@ namespace {
 /// Bytes that are hashed at a time, and between two reports of progress; the disk reads that far ahead.
 constexpr uint64_t kPiece = uint64_t{1} << 20, kReport = uint64_t{16} << 20;
 
-StatusOr<std::array<uint8_t, 64>> HashAll(HashKind kind, const InputFile& file, const Progress& progress) {
+StatusOr<std::array<uint8_t, 64>> HashAll(HashKind kind, const InputFile& file, const Progress& progress,
+                                          const std::stop_token& stop) {
   Hasher hasher(kind);
   std::vector<uint8_t> buffer(std::min(kPiece, file.size()));
   for (uint64_t at = 0; at < file.size(); at += buffer.size()) {
+    if (stop.stop_requested()) return absl::CancelledError(StrCat(file.path().string(), ": stopped while it was read"));
     if (at % kReport == 0) file.Announce(at, 2 * kReport);
     const std::span<uint8_t> piece = std::span(buffer).first(std::min<uint64_t>(buffer.size(), file.size() - at));
     CUZK_RETURN_IF_ERROR(file.ReadAt(at, piece));
@@ -104,18 +106,18 @@ StatusOr<std::optional<DevelopmentRecord>> ReadDevelopmentRecord(const std::file
 
 std::string PublishedDigest(ByteSpan bytes) { return ToHex(ByteSpan(Blake2b512(bytes)).first(16)); }
 
-StatusOr<std::string> PublishedDigest(const InputFile& file, const Progress& progress) {
-  CUZK_ASSIGN_OR_RETURN(auto hash, HashAll(HashKind::kBlake2b512, file, progress));
+StatusOr<std::string> PublishedDigest(const InputFile& file, const Progress& progress, const std::stop_token& stop) {
+  CUZK_ASSIGN_OR_RETURN(auto hash, HashAll(HashKind::kBlake2b512, file, progress, stop));
   return ToHex(ByteSpan(hash).first(16));
 }
 
-StatusOr<std::string> Sha256Digest(const InputFile& file, const Progress& progress) {
-  CUZK_ASSIGN_OR_RETURN(auto hash, HashAll(HashKind::kSha256, file, progress));
+StatusOr<std::string> Sha256Digest(const InputFile& file, const Progress& progress, const std::stop_token& stop) {
+  CUZK_ASSIGN_OR_RETURN(auto hash, HashAll(HashKind::kSha256, file, progress, stop));
   return ToHex(ByteSpan(hash).first(32));
 }
 
 StatusOr<Provenance> Identify(const InputFile& file, const std::optional<std::string>& published,
-                              const Progress& progress) {
+                              const Progress& progress, const std::stop_token& stop) {
   const std::string name = file.path().string();
   CUZK_ASSIGN_OR_RETURN(std::optional<DevelopmentRecord> record, ReadDevelopmentRecord(file.path()));
   if (!record && !published) {
@@ -124,7 +126,7 @@ StatusOr<Provenance> Identify(const InputFile& file, const std::optional<std::st
                                                 " beside the file"));
   }
   CUZK_ASSIGN_OR_RETURN(const std::string found,
-                        record ? Sha256Digest(file, progress) : PublishedDigest(file, progress));
+                        record ? Sha256Digest(file, progress, stop) : PublishedDigest(file, progress, stop));
   CUZK_RETURN_IF_ERROR(file.CheckUnchanged());
   if (found == (record ? record->sha256 : *published)) {
     return record ? Provenance::kDevelopment : Provenance::kPublished;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "core/base/bytes.h"
@@ -31,10 +32,11 @@ std::filesystem::path DevelopmentRecordPath(const std::filesystem::path& paramet
 
 /// The first 16 bytes of BLAKE2b-512 over all bytes, in lower-case hex: the form of the published table.
 std::string PublishedDigest(ByteSpan bytes);
-/// The same of a file. Errors of InputFile::ReadAt.
-StatusOr<std::string> PublishedDigest(const InputFile& file, const Progress& progress);
-/// SHA-256 over all bytes of a file, in lower-case hex.
-StatusOr<std::string> Sha256Digest(const InputFile& file, const Progress& progress);
+/// The same of a file. Errors of InputFile::ReadAt; Cancelled soon after `stop` is requested.
+StatusOr<std::string> PublishedDigest(const InputFile& file, const Progress& progress,
+                                      const std::stop_token& stop = {});
+/// SHA-256 over all bytes of a file, in lower-case hex; otherwise the same.
+StatusOr<std::string> Sha256Digest(const InputFile& file, const Progress& progress, const std::stop_token& stop = {});
 
 enum class Provenance { kPublished, kDevelopment };
 
@@ -43,9 +45,9 @@ StatusOr<std::optional<DevelopmentRecord>> ReadDevelopmentRecord(const std::file
 
 /// Tells whether a file is the published one (`published` is the table's digest, if the table has one) or a development
 /// file with its record beside it (a recorded fixture NAME.json stands for the record). FailedPrecondition if it is
-/// neither, with both digests, or if it changed meanwhile; InvalidArgument for a malformed record.
+/// neither, with both digests, or if it changed meanwhile; InvalidArgument for a malformed record; Cancelled by `stop`.
 StatusOr<Provenance> Identify(const InputFile& file, const std::optional<std::string>& published,
-                              const Progress& progress);
+                              const Progress& progress, const std::stop_token& stop = {});
 
 /// Where a key comes from: kPublished if its bytes have the table's digest, kDevelopment otherwise.
 Provenance IdentifyKey(const VerifyingKey& key, const std::optional<std::string>& published);

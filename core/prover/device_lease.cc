@@ -31,6 +31,11 @@ StatusOr<DeviceLease> ComputeRegion::Enter(std::stop_token stop, unsigned urgenc
   return DeviceLease(this);
 }
 
+size_t ComputeRegion::waiting() const {
+  std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
 void ComputeRegion::Leave() {
   {
     std::lock_guard lock(mutex_);

@@ -38,6 +38,8 @@ class ComputeRegion {
 
   /// Blocks until the region is free and it is the caller's turn. Cancelled if `stop` is asked for first.
   StatusOr<DeviceLease> Enter(std::stop_token stop, unsigned urgency = 0);
+  /// How many wait now.
+  size_t waiting() const;
 
  private:
   friend class DeviceLease;
@@ -48,7 +50,7 @@ class ComputeRegion {
   void Leave();
   std::list<Waiter>::iterator Next();  // with mutex_ held and somebody waiting
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   bool taken_ = false;         // guarded by mutex_
   std::list<Waiter> waiting_;  // in the order of asking; guarded by mutex_

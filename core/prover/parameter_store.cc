@@ -120,7 +120,7 @@ Status ParameterStore::Load(Device& device, const ParameterRequest& request, Ent
     }
     if (progress) progress(before + done, total);
   };
-  CUZK_ASSIGN_OR_RETURN(groth16::Provenance provenance, ProvenanceOf(request, *file, report));
+  CUZK_ASSIGN_OR_RETURN(groth16::Provenance provenance, ProvenanceOf(request, *file, report, stop));
   if (hashes) before = bytes;
   if (provenance == groth16::Provenance::kDevelopment && !options_.allow_development) {
     return absl::FailedPreconditionError(
@@ -232,15 +232,15 @@ std::optional<groth16::Provenance> ParameterStore::Remembered(const ParameterReq
 }
 
 StatusOr<groth16::Provenance> ParameterStore::ProvenanceOf(const ParameterRequest& request,
-                                                           const groth16::ParameterFile& file,
-                                                           const Progress& progress) {
+                                                           const groth16::ParameterFile& file, const Progress& progress,
+                                                           const std::stop_token& stop) {
   if (options_.digest == DigestPolicy::kSkip) {
     CUZK_ASSIGN_OR_RETURN(auto record, groth16::ReadDevelopmentRecord(request.path));
     return record ? groth16::Provenance::kDevelopment : groth16::Provenance::kPublished;
   }
   if (auto provenance = Remembered(request, file)) return *provenance;
   CUZK_ASSIGN_OR_RETURN(groth16::Provenance provenance,
-                        groth16::Identify(file.file(), request.published_digest, progress));
+                        groth16::Identify(file.file(), request.published_digest, progress, stop));
   std::lock_guard lock(mutex_);
   known_files_[request.path] = {file.file().identity(), request.published_digest, provenance};
   return provenance;

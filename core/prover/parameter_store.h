@@ -92,7 +92,7 @@ class ParameterStore {
   std::optional<groth16::Provenance> Remembered(const ParameterRequest& request,
                                                 const groth16::ParameterFile& file) const;
   StatusOr<groth16::Provenance> ProvenanceOf(const ParameterRequest& request, const groth16::ParameterFile& file,
-                                             const Progress& progress);
+                                             const Progress& progress, const std::stop_token& stop);
   StatusOr<std::shared_ptr<const Held>> Place(Device& device, const ParameterRequest& request, const File& file,
                                               const LoadOptions& options);
   StatusOr<std::shared_ptr<const Held>> PlaceNow(Device& device, const ParameterRequest& request, const File& file,

@@ -84,8 +84,8 @@ class ShapeRecorder {
 /// Puts stretches together, in order: the head, then the blocks.
 class ShapeBuilder {
  public:
-  /// `stretch` begins where the one before ended. It is put down `times` times: block after block that differ by a shift
-  /// of their own variables alone.
+  /// `stretch` begins where the one before ended. It is put down `times` times: block after block that differ by a
+  /// shift of their own variables alone.
   void Append(const Stretch& stretch, uint64_t times = 1);
   /// Adds the input rows.
   Shape Finish() &&;

@@ -9,8 +9,8 @@
 
 namespace cuzk::r1cs {
 
-/// A set of indices below size(): a bitmap (least significant bit first) with the number of members before each block of
-/// 512, so that the position of a member within the set is found at once.
+/// A set of indices below size(): a bitmap (least significant bit first) with the number of members before each block
+/// of 512, so that the position of a member within the set is found at once.
 class IndexSet {
  public:
   static constexpr uint64_t kRankBlock = 512;
@@ -53,8 +53,8 @@ struct Position {
 struct ShapeCounts {
   uint32_t inputs = 0;  ///< includes ONE
   uint32_t aux = 0;
-  uint64_t rows = 0;                              ///< the circuit's own
-  std::array<uint64_t, kMatrixCount> nnz{};       ///< non-zero terms of A, B, C in the circuit's own rows
+  uint64_t rows = 0;                         ///< the circuit's own
+  std::array<uint64_t, kMatrixCount> nnz{};  ///< non-zero terms of A, B, C in the circuit's own rows
 
   /// With the row x * 0 = 0 that generator and prover append for each input, in order.
   uint64_t rows_with_inputs() const { return rows + inputs; }
@@ -70,10 +70,10 @@ struct ShapeCounts {
 /// indices.
 struct Shape {
   ShapeCounts counts;
-  IndexSet a_aux;         ///< aux that occur in some A (every input counts as occurring in A)
-  IndexSet b_aux;         ///< aux that occur in some B
-  IndexSet b_input;       ///< inputs that occur in some B
-  IndexSet boolean_aux;   ///< aux that are 0 or 1
+  IndexSet a_aux;                           ///< aux that occur in some A (every input counts as occurring in A)
+  IndexSet b_aux;                           ///< aux that occur in some B
+  IndexSet b_input;                         ///< inputs that occur in some B
+  IndexSet boolean_aux;                     ///< aux that are 0 or 1
   std::array<IndexSet, kMatrixCount> wide;  ///< per matrix: the rows that do not fit in a signed byte
   /// Where the independent blocks (challenges, sectors) begin, the head before the first, and the end.
   std::vector<Position> blocks;

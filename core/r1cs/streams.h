@@ -14,8 +14,8 @@ namespace cuzk::r1cs {
 
 /// Byte i is 0xff where bit i of `mask` is set, else 0.
 inline __m256i ExpandMask(uint32_t mask) {
-  const __m256i pick = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3,
-                                        3, 3, 3, 3, 3);
+  const __m256i pick =
+      _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
   const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201ull));
   const __m256i spread = _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(mask)), pick);
   return _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit);
@@ -66,7 +66,8 @@ class RowStream {
   Fr* wide_ = nullptr;
 };
 
-/// The assignment, in order. Two streams may share a 64-bit word of the narrow plane, which is zero before either begins.
+/// The assignment, in order. Two streams may share a 64-bit word of the narrow plane, which is zero before either
+/// begins.
 class AuxStream {
  public:
   AuxStream() = default;

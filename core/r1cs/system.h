@@ -3,8 +3,8 @@
 // readings: ShapeRecorder (rows without values), WitnessWriter (values without rows) and Checker (both).
 //
 // A system `Cs` has
-//   Cs::Id, Cs::Scalar, Cs::Flag   what it knows of a variable: its name, its value, its value if it is boolean; a system
-//                                  that does not know it uses the empty types below, whose arithmetic is nothing
+//   Cs::Id, Cs::Scalar, Cs::Flag   what it knows of a variable: its name, its value, its value if it is boolean; if it
+//                                  does not know it, one of the empty types below, whose arithmetic is nothing
 //   Cs::kComputes                  whether values exist: inputs of the circuit may be read only then
 //   Cs::kNativeBodies              whether gadgets take their bodies made for the writer
 //   Cs::Lc                         a linear combination: Add(num or bit, k), AddShifted(bit, e) for 2^e, AddOne(k)
@@ -79,8 +79,8 @@ typename Cs::Flag GivenFlag(F&& value) {
 
 /// A relation that a circuit closes: what is named when it does not hold.
 struct Relation {
-  const char* subject;   ///< "comm_r_last path"
-  int64_t index = -1;    ///< the how-manieth of its kind, if there are several
+  const char* subject;  ///< "comm_r_last path"
+  int64_t index = -1;   ///< the how-manieth of its kind, if there are several
   const char* failing = "does not lead to its root";
 };
 

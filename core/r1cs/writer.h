@@ -33,8 +33,8 @@ class Prepared {
 };
 
 /// Writes one stretch. Variables are their values. One thread; several writers may write different stretches of one
-/// lease at once. `kNative`: whether gadgets take the bodies made for writing; the plain bodies evaluate every row as the
-/// circuit's source says, and tests hold both equal.
+/// lease at once. `kNative`: whether gadgets take the bodies made for writing; the plain bodies evaluate every row as
+/// the circuit's source says, and tests hold both equal.
 template <bool kNative>
 class BasicWitnessWriter {
  public:

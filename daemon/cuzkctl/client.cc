@@ -6,17 +6,43 @@
 #include "core/filecoin/request_directory.h"
 #include "daemon/address.h"
 #include "daemon/convert.h"
+#include "daemon/cuzkctl/command.h"
+#include "daemon/cuzkctl/tls_diagnosis.h"
 
 namespace cuzk::daemon {
+namespace {
 
-StatusOr<Client> Client::Connect(const std::string& address) {
-  StatusOr<std::vector<Address>> parsed = ParseAddresses(address);
+StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsFor(const Session& session, const Address& address) {
+  if (!session.tls.enabled()) return grpc::InsecureChannelCredentials();
+  if (address.kind != Address::Kind::kTcp) {
+    return absl::InvalidArgumentError(
+        StrCat("--tls-ca: ", address.Target(), " is a unix socket, which speaks no TLS; --address HOST:PORT"));
+  }
+  CUZK_ASSIGN_OR_RETURN(ClientTlsMaterial material, ReadClientTls(session.tls));
+  return grpc::SslCredentials({material.authority, material.key, material.certificate});
+}
+
+}  // namespace
+
+StatusOr<Client> Client::Connect(const Session& session) {
+  StatusOr<std::vector<Address>> parsed = ParseAddresses(session.address);
   if (!parsed.ok()) return Annotate(parsed.status(), "--address");
+  CUZK_ASSIGN_OR_RETURN(auto credentials, CredentialsFor(session, parsed->front()));
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
-  auto channel = grpc::CreateCustomChannel(parsed->front().Target(), grpc::InsecureChannelCredentials(), arguments);
+  if (!session.tls_server_name.empty()) arguments.SetSslTargetNameOverride(session.tls_server_name);
+  auto channel = grpc::CreateCustomChannel(parsed->front().Target(), credentials, arguments);
   return Client{v1::ProvingEngine::NewStub(channel), cuzkd::v1::Operator::NewStub(channel)};
+}
+
+Status Explained(const Session& session, const Status& status) {
+  if (!session.tls.enabled() || !absl::IsUnavailable(status)) return status;
+  StatusOr<std::vector<Address>> parsed = ParseAddresses(session.address);
+  StatusOr<ClientTlsMaterial> material = ReadClientTls(session.tls);
+  if (!parsed.ok() || !material.ok()) return status;
+  std::string why = WhyNoTls(parsed->front(), *material, session.tls_server_name);
+  return why.empty() ? status : absl::UnavailableError(StrCat(why, "; ", status.message()));
 }
 
 StatusOr<v1::SubmitProofRequest> ReadRequest(const Settings& settings, const std::string& directory,

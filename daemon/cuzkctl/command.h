@@ -11,12 +11,15 @@
 #include "core/base/status.h"
 #include "core/filecoin/registry.h"
 #include "daemon/exit_code.h"
+#include "daemon/tls.h"
 
 namespace cuzk::daemon {
 
 /// What every subcommand is given.
 struct Session {
-  std::string address;  ///< of the daemon
+  std::string address;          ///< of the daemon
+  ClientTlsFiles tls;           ///< to reach it; none: plaintext
+  std::string tls_server_name;  ///< of its certificate; empty: the host of the address
   bool json = false;
   Settings settings = Settings::Defaults();
   algebra::Arithmetic arithmetic = algebra::Arithmetic::kScalar;  ///< of the processor

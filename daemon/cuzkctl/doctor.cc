@@ -68,7 +68,7 @@ StatusOr<ControlExit> RunDoctor(const Session& session, bool digests) {
   Append(all, CheckParameters(session.settings, digests));
   Append(all, CheckDisk(session.settings));
   Append(all, CheckState(session.settings));
-  DaemonFindings daemon = CheckDaemon(session.address);
+  DaemonFindings daemon = CheckDaemon(session);
   Append(all, std::move(daemon.findings));
   Append(all, CheckLimits("/", daemon.pid));
   return Print(all, session.json);

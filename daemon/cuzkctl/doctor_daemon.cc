@@ -10,6 +10,7 @@
 #include "daemon/address.h"
 #include "daemon/convert.h"
 #include "daemon/cuzkctl/client.h"
+#include "daemon/cuzkctl/command.h"
 #include "daemon/cuzkctl/finding.h"
 
 namespace cuzk::daemon {
@@ -69,9 +70,9 @@ Finding Version(const Client& client) {
 
 }  // namespace
 
-DaemonFindings CheckDaemon(const std::string& address) {
-  StatusOr<Client> client = Client::Connect(address);
-  StatusOr<std::vector<Address>> parsed = ParseAddresses(address);
+DaemonFindings CheckDaemon(const Session& session) {
+  StatusOr<Client> client = Client::Connect(session);
+  StatusOr<std::vector<Address>> parsed = ParseAddresses(session.address);
   if (!client.ok() || !parsed.ok()) {
     return {{{Level::kFail, "daemon", StrCat(client.status().message()), "mend the setting listen, or --address"}}, 0};
   }
@@ -80,6 +81,7 @@ DaemonFindings CheckDaemon(const std::string& address) {
   context.set_deadline(Soon());
   v1::GetStatusResponse status;
   if (Status called = FromGrpc(client->proving->GetStatus(&context, {}, &status)); !called.ok()) {
+    called = Explained(session, called);
     return {{{Level::kFail, "daemon", StrCat("does not answer at ", where.Target(), ": ", called.message()),
               AdviceFor(where)}},
             0};

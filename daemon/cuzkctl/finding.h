@@ -38,11 +38,13 @@ Findings CheckDisk(const Settings& settings);
 /// The folder that accepted jobs are kept in.
 Findings CheckState(const Settings& settings);
 
+struct Session;
+
 struct DaemonFindings {
   Findings findings;
   int pid = 0;  ///< of the daemon, where its socket tells
 };
 /// Whether the daemon answers, and whether it is of this version.
-DaemonFindings CheckDaemon(const std::string& address);
+DaemonFindings CheckDaemon(const Session& session);
 
 }  // namespace cuzk::daemon

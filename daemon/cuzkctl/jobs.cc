@@ -11,7 +11,7 @@ namespace cuzk::daemon {
 namespace {
 
 StatusOr<ControlExit> RunCancel(const Session& session, const std::string& id) {
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   grpc::ClientContext context;
   v1::CancelProofRequest request;
   request.set_job_id(id);
@@ -35,7 +35,7 @@ ControlExit EndOf(const cuzkd::v1::JobProgress& last) {
 }
 
 StatusOr<ControlExit> RunWatch(const Session& session, const std::string& id) {
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   grpc::ClientContext context;
   cuzkd::v1::WatchRequest request;
   request.set_job_id(id);

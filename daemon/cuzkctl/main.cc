@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/log.h"
 #include "daemon/command_line.h"
+#include "daemon/cuzkctl/client.h"
 #include "daemon/cuzkctl/command.h"
 #include "daemon/cuzkctl/socket_advice.h"
 #include "daemon/json_writer.h"
@@ -44,11 +46,53 @@ std::string UnknownCommand(const CLI::App& program) {
   return "";
 }
 
+// Reads the words; the exit code, where the program ends with that.
+std::optional<int> Parse(CLI::App& program, int argc, char** argv) {
+  try {  // the parser's only way to report
+    program.parse(ParserWords(argc, argv));
+    return std::nullopt;
+  } catch (const CLI::RequiredError& error) {
+    if (std::string unknown = UnknownCommand(program); !unknown.empty()) {
+      std::fprintf(stderr, "cuzkctl: there is no subcommand \"%s\"\nRun with --help for more information.\n",
+                   EscapeControl(unknown).c_str());
+      return static_cast<int>(ControlExit::kUsage);
+    }
+    program.exit(error);
+    return static_cast<int>(ControlExit::kUsage);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? 0 : static_cast<int>(ControlExit::kUsage);
+  }
+}
+
 // The exit code, unless what was printed did not arrive.
 int Flushed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fprintf(stderr, "cuzkctl: stdout cannot be written\n");
   return static_cast<int>(ControlExit::kInternal);
+}
+
+void AddConnection(CLI::App& program, Session& session) {
+  program.add_option("--address", session.address, "Where the daemon listens; default: the setting listen");
+  CLI::Option* authority =
+      program
+          .add_option(
+              "--tls-ca", session.tls.authority,
+              "Certificates in PEM of those who sign the daemon's certificate; with it HOST:PORT is asked by TLS")
+          ->type_name("FILE");
+  CLI::Option* certificate =
+      program
+          .add_option("--tls-cert", session.tls.certificate,
+                      "The own certificate chain in PEM, where the daemon asks for one (tls.client_ca)")
+          ->type_name("FILE");
+  CLI::Option* key =
+      program.add_option("--tls-key", session.tls.key, "Its private key in PEM, closed to others")->type_name("FILE");
+  certificate->needs(authority)->needs(key);
+  key->needs(certificate);
+  program
+      .add_option("--tls-server-name", session.tls_server_name,
+                  "The name that the daemon's certificate must have; default: the host of --address")
+      ->type_name("NAME")
+      ->needs(authority);
 }
 
 int Run(int argc, char** argv) {
@@ -57,7 +101,7 @@ int Run(int argc, char** argv) {
   CLI::App program("Command line of cuzkd, the Filecoin Groth16 proving daemon.", "cuzkctl");
   program.set_version_flag("--version", StrCat("cuzkctl ", CUZK_VERSION));
   program.add_flag("--json", session.json, "Print one JSON object, or one a line while something goes on");
-  program.add_option("--address", session.address, "Where the daemon listens; default: the setting listen");
+  AddConnection(program, session);
   CLI::Option* config = program.add_option("--config", file, "Settings file")->capture_default_str();
   program.add_flag_callback(
       "--print-man",
@@ -72,19 +116,7 @@ int Run(int argc, char** argv) {
   for (auto add :
        {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector, AddDoctor, AddTop})
     add(program, commands);
-  try {  // the parser's only way to report
-    program.parse(ParserWords(argc, argv));
-  } catch (const CLI::RequiredError& error) {
-    if (std::string unknown = UnknownCommand(program); !unknown.empty()) {
-      std::fprintf(stderr, "cuzkctl: there is no subcommand \"%s\"\nRun with --help for more information.\n",
-                   EscapeControl(unknown).c_str());
-      return static_cast<int>(ControlExit::kUsage);
-    }
-    program.exit(error);
-    return static_cast<int>(ControlExit::kUsage);
-  } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? 0 : static_cast<int>(ControlExit::kUsage);
-  }
+  if (std::optional<int> ended = Parse(program, argc, argv)) return *ended;
   auto chosen = std::find_if(commands.begin(), commands.end(), [](const Command& c) { return c.app->parsed(); });
   if (chosen == commands.end()) return static_cast<int>(ControlExit::kUsage);
   if (Status processor = algebra::CheckProcessor(); !processor.ok() && !chosen->tolerant) {
@@ -104,7 +136,8 @@ int Run(int argc, char** argv) {
   }
   if (session.address.empty()) session.address = session.settings.Text("listen");
   StatusOr<ControlExit> code = chosen->action(session);
-  return code.ok() ? static_cast<int>(*code) : Fail(WithSocketAdvice(code.status(), session.address), session.json);
+  if (code.ok()) return static_cast<int>(*code);
+  return Fail(WithSocketAdvice(Explained(session, code.status()), session.address), session.json);
 }
 
 }  // namespace

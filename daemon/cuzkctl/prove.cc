@@ -110,7 +110,7 @@ void ShowUntilDone(const Client& client, const std::string& job_id, const std::a
 
 StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) {
   CUZK_RETURN_IF_ERROR(CheckOut(flags.out));
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   v1::ProveRequest request;
   CUZK_ASSIGN_OR_RETURN(*request.mutable_submit(), ReadRequest(session.settings, flags.request, flags.id));
   v1::ProveResponse response;
@@ -130,7 +130,7 @@ StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) 
 }
 
 StatusOr<ControlExit> RunSubmit(const Session& session, const ProveFlags& flags) {
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   CUZK_ASSIGN_OR_RETURN(v1::SubmitProofRequest request, ReadRequest(session.settings, flags.request, flags.id));
   grpc::ClientContext context;
   v1::SubmitProofResponse response;
@@ -147,7 +147,7 @@ StatusOr<ControlExit> RunSubmit(const Session& session, const ProveFlags& flags)
 
 StatusOr<ControlExit> RunAwait(const Session& session, const ProveFlags& flags) {
   CUZK_RETURN_IF_ERROR(CheckOut(flags.out));
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   v1::AwaitProofRequest request;
   request.set_job_id(flags.id);
   if (!flags.timeout.empty()) {

@@ -34,7 +34,7 @@ void PrintStatus(const v1::GetStatusResponse& status) {
 }
 
 StatusOr<ControlExit> RunStatus(const Session& session) {
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   grpc::ClientContext context;
   v1::GetStatusResponse response;
   CUZK_RETURN_IF_ERROR(FromGrpc(client.proving->GetStatus(&context, {}, &response)));
@@ -54,7 +54,7 @@ StatusOr<ControlExit> RunStatus(const Session& session) {
 }
 
 StatusOr<ControlExit> RunPreload(const Session& session, const std::string& circuit) {
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   grpc::ClientContext context;
   v1::PreloadSrsRequest request;
   request.set_circuit_id(circuit);
@@ -73,7 +73,7 @@ StatusOr<ControlExit> RunPreload(const Session& session, const std::string& circ
 }
 
 StatusOr<ControlExit> RunEvict(const Session& session, const std::string& circuit) {
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session.address));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   grpc::ClientContext context;
   v1::EvictSrsRequest request;
   request.set_circuit_id(circuit);

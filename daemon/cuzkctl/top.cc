@@ -29,9 +29,9 @@ double Seconds() { return std::chrono::duration<double>(Clock::now().time_since_
 // Keeps a state up to date: news of jobs come on a thread of their own, the rest is asked for.
 class Follower {
  public:
-  static StatusOr<std::unique_ptr<Follower>> Start(const std::string& address) {
-    CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(address));
-    return std::unique_ptr<Follower>(new Follower(std::move(client), address));
+  static StatusOr<std::unique_ptr<Follower>> Start(const Session& session) {
+    CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
+    return std::unique_ptr<Follower>(new Follower(std::move(client), session.address));
   }
 
   ~Follower() {
@@ -147,7 +147,7 @@ StatusOr<ControlExit> RunTop(const Session& session, const TopFlags& flags) {
   if (!session.json && IsScreen()) {
     CUZK_ASSIGN_OR_RETURN(screen, Screen::Take());
   }
-  CUZK_ASSIGN_OR_RETURN(std::unique_ptr<Follower> follower, Follower::Start(session.address));
+  CUZK_ASSIGN_OR_RETURN(std::unique_ptr<Follower> follower, Follower::Start(session));
   if (screen) return OnScreen(*screen, *follower, *interval, flags.count);
   return AsText(session, *follower, *interval, flags.count);
 }

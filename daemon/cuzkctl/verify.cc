@@ -19,7 +19,7 @@ struct VerifyFlags {
 
 // Why the proof is not valid; empty if it is.
 StatusOr<std::string> FindFault(const filecoin::Verification& request, std::string_view proof,
-                                const groth16::VerifyingKey& key) {
+                                const groth16::Verifier& verifier) {
   constexpr size_t kBytes = groth16::Proof::kBytes;
   const auto& inputs = request.public_inputs;
   if (proof.size() != inputs.size() * kBytes) {
@@ -33,7 +33,7 @@ StatusOr<std::string> FindFault(const filecoin::Verification& request, std::stri
     statements.push_back({*part, inputs[i]});
   }
   ThreadPool pool(0);
-  CUZK_ASSIGN_OR_RETURN(std::vector<size_t> wrong, groth16::Verifier(key).FindWrong(statements, pool));
+  CUZK_ASSIGN_OR_RETURN(std::vector<size_t> wrong, verifier.FindWrong(statements, pool));
   if (wrong.empty()) return std::string();
   return StrCat("partition ", wrong[0], " does not verify");
 }
@@ -55,7 +55,7 @@ StatusOr<ControlExit> RunVerify(const Session& session, const VerifyFlags& flags
   const uint64_t most_bytes = (request.public_inputs.size() + 1) * groth16::Proof::kBytes;
   CUZK_ASSIGN_OR_RETURN(std::string proof, ReadFile(flags.proof, most_bytes));
   CUZK_ASSIGN_OR_RETURN(groth16::VerifyingKey key, ReadKey(session, flags, *request.proof->circuit));
-  CUZK_ASSIGN_OR_RETURN(std::string fault, FindFault(request, proof, key));
+  CUZK_ASSIGN_OR_RETURN(std::string fault, FindFault(request, proof, groth16::Verifier(key, session.arithmetic)));
   const filecoin::Circuit& circuit = *request.proof->circuit;
   const bool development =
       groth16::IdentifyKey(key, std::string(circuit.key_digest)) == groth16::Provenance::kDevelopment;

@@ -41,7 +41,7 @@ StatusOr<ControlExit> Report(const Session& session, const std::vector<std::stri
 StatusOr<ControlExit> RunWitness(const Session& session, const WitnessFlags& flags) {
   filecoin::RecordedWitness expected, made;
   if (!flags.expect.empty()) {
-    CUZK_ASSIGN_OR_RETURN(expected, filecoin::ReadWitnessJson(flags.expect));
+    CUZK_ASSIGN_OR_RETURN(expected, filecoin::ReadWitnessJson(flags.expect, flags.partition));
     made.chunk_elements = expected.chunk_elements;
   }
   CUZK_ASSIGN_OR_RETURN(filecoin::DirectoryRequest read, filecoin::ReadRequestDirectory(flags.request));
@@ -80,8 +80,10 @@ void AddWitness(CLI::App& program, Commands& commands) {
   CLI::App* witness = program.add_subcommand("witness", "Print digests of a partition's witness as JSON");
   witness->add_option("--request", flags->request, "Request directory")->required();
   witness->add_option("--partition", flags->partition, "Partition, from 0")->required();
-  witness->add_option("--expect", flags->expect,
-                      "A recorded object of this form: say where the witness differs from it, instead of printing it");
+  witness->add_option(
+      "--expect", flags->expect,
+      "A recorded object of this form, or a list of partitions: say where the witness differs from it, instead "
+      "of printing it");
   commands.push_back({witness, [flags](const Session& session) { return RunWitness(session, *flags); }});
 }
 

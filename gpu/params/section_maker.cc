@@ -56,9 +56,10 @@ const FixedBaseTable<F>& SectionMaker::Table() const {
 }
 
 template <class F>
-Status SectionMaker::MakePoints(const SectionScalars& scalars, Query query, algebra::AffinePoint<F>* to, bool to_host,
-                                ThreadPool& pool, const Progress& progress) {
+Status SectionMaker::MakePoints(const SectionScalars& scalars, Query query, Place to, ThreadPool& pool,
+                                const Progress& progress) {
   using Point = algebra::AffinePoint<F>;
+  auto* const out = reinterpret_cast<Point*>(to.memory);
   const uint64_t count = scalars.counts()[query];
   const cudaStream_t stream = stream_.get();
   CUZK_CUDA(cudaMemsetAsync(first_infinite_.data(), 0xff, sizeof(unsigned long long), stream));
@@ -69,10 +70,10 @@ Status SectionMaker::MakePoints(const SectionScalars& scalars, Query query, alge
     CUZK_RETURN_IF_ERROR(slot.done->Synchronize());
     scalars.Fill(query, at, {slot.host.data(), n}, pool);
     CUZK_CUDA(cudaMemcpyAsync(slot.scalars.data(), slot.host.data(), n * sizeof(Fr), cudaMemcpyHostToDevice, stream));
-    Point* points = to_host ? reinterpret_cast<Point*>(slot.points.data()) : to + at;
+    Point* points = to.on_host ? reinterpret_cast<Point*>(slot.points.data()) : out + at;
     CUZK_RETURN_IF_ERROR(Table<F>().Multiply(slot.scalars.data(), n, points, stream_));
     CUZK_RETURN_IF_ERROR(FindInfinity<F>(points, n, at, first_infinite_.data(), stream_));
-    if (to_host) CUZK_CUDA(cudaMemcpyAsync(to + at, points, n * sizeof(Point), cudaMemcpyDeviceToHost, stream));
+    if (to.on_host) CUZK_CUDA(cudaMemcpyAsync(out + at, points, n * sizeof(Point), cudaMemcpyDeviceToHost, stream));
     CUZK_RETURN_IF_ERROR(slot.done->Record(stream_));
     if (progress) progress(at + n, count);
   }
@@ -83,12 +84,10 @@ Status SectionMaker::MakePoints(const SectionScalars& scalars, Query query, alge
   return absl::InvalidArgumentError(StrCat("section ", groth16::QueryName(query), ": point ", first, " is infinity"));
 }
 
-Status SectionMaker::Make(const SectionScalars& scalars, Query query, std::byte* to, bool to_host, ThreadPool& pool,
+Status SectionMaker::Make(const SectionScalars& scalars, Query query, Place to, ThreadPool& pool,
                           const Progress& progress) {
-  if (query == Query::kBG2) {
-    return MakePoints<Fp2>(scalars, query, reinterpret_cast<algebra::G2Affine*>(to), to_host, pool, progress);
-  }
-  return MakePoints<Fp>(scalars, query, reinterpret_cast<algebra::G1Affine*>(to), to_host, pool, progress);
+  if (query == Query::kBG2) return MakePoints<Fp2>(scalars, query, to, pool, progress);
+  return MakePoints<Fp>(scalars, query, to, pool, progress);
 }
 
 template <class F>

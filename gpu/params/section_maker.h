@@ -25,10 +25,14 @@ class SectionMaker {
                                                         uint64_t most);
   ~SectionMaker();
 
-  /// The section's points into `to`, in Montgomery form: device memory, or through the card into page-locked memory.
-  /// Waits. InvalidArgument if one is infinity.
-  Status Make(const groth16::SectionScalars& scalars, groth16::Query query, std::byte* to, bool to_host,
-              ThreadPool& pool, const Progress& progress);
+  /// Where points go: into device memory, or through the card into page-locked memory.
+  struct Place {
+    std::byte* memory;
+    bool on_host;
+  };
+  /// The section's points in Montgomery form. Waits. InvalidArgument if one is infinity.
+  Status Make(const groth16::SectionScalars& scalars, groth16::Query query, Place to, ThreadPool& pool,
+              const Progress& progress);
 
   /// out[i] = scalars[i] times the generator, host to host; at most kPiece of them.
   template <class F>
@@ -45,8 +49,8 @@ class SectionMaker {
   template <class F>
   const FixedBaseTable<F>& Table() const;
   template <class F>
-  Status MakePoints(const groth16::SectionScalars& scalars, groth16::Query query, algebra::AffinePoint<F>* to,
-                    bool to_host, ThreadPool& pool, const Progress& progress);
+  Status MakePoints(const groth16::SectionScalars& scalars, groth16::Query query, Place to, ThreadPool& pool,
+                    const Progress& progress);
 
   Stream stream_;
   size_t piece_ = 0;

@@ -191,7 +191,7 @@ StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Make(const groth
     CUZK_ASSIGN_OR_RETURN(std::byte * to, out->Allocate(q));
     Progress section;
     if (progress) section = [&](uint64_t done, uint64_t) { progress(before + done, total); };
-    CUZK_RETURN_IF_ERROR(maker->Make(scalars, q, to, !out->plan_.resident, *card.pool, section));
+    CUZK_RETURN_IF_ERROR(maker->Make(scalars, q, {to, !out->plan_.resident}, *card.pool, section));
     before += scalars.counts()[q];
   }
   return out;

@@ -62,11 +62,13 @@ class Rows(unittest.TestCase):
         for caller in callers:
             caller.start()
         daemon.wait_until_held()
-        net.wait_for(lambda: json.loads(net.http_get(daemon, "/status")[1])["pipelines"].__len__() == 2,
-                     "two executions for three callers")
+        net.wait_for(lambda: len(json.loads(net.http_get(daemon, "/status")[1])["pipelines"]) == 2 and
+                     net.metrics(daemon)["cuzk_jobs_joined_total"] == 1, "two executions for three callers")
         daemon.tell("release")
         for caller in callers:
             caller.join()
+        counters = json.loads(net.http_get(daemon, "/status")[1])["counters"]
+        self.assertEqual(counters["completed_by_kind"]["porep-c2"], 2)
         for name, (answer, request) in answers.items():
             self.assertEqual(answer.code, 0, answer)
             verified = fixture.control("verify", "--request", request, "--proof", self.folder / name,
@@ -136,7 +138,7 @@ class Rows(unittest.TestCase):
         draining = net.client(MODULES, "prove", daemon.address, request, self.folder / "p", json.dumps({"request_id": "two"}))
         self.assertEqual(draining["code"], "UNAVAILABLE", draining)
         daemon.tell("release")
-        self.assertEqual(daemon.process.wait(timeout=120), 0)
+        self.assertEqual(daemon.process.wait(timeout=600), 0)
 
     def test_S07_what_was_a_stub_works(self):
         daemon = self.start()
@@ -194,7 +196,7 @@ class Rows(unittest.TestCase):
         self.assertIsNone(daemon.process.poll())
         daemon.tell("release")
         caller.join()
-        self.assertEqual((answers[0].code, daemon.process.wait(timeout=120)), (0, 0), answers)
+        self.assertEqual((answers[0].code, daemon.process.wait(timeout=600)), (0, 0), answers)
 
     def test_S11_one_budget_holds_ingress_and_pool(self):
         daemon = self.start("--memory.budget", "3GiB", "--grpc.ingress_memory", "1GiB")

@@ -37,17 +37,58 @@ class Tools(unittest.TestCase):
 
     def test_witness_prints_the_recorded_digests(self):
         for kind in ("porep", "winning", "window", "snap"):
+            request = requests(kind)[0]
+            partition = json.loads((request / "expected.json").read_text())["partitions"][0]
+            with self.subTest(request=request.name):
+                printed = control("witness", "--request", request, "--partition", 0, "--json")
+                self.assertEqual(printed.code, 0, printed)
+                witness = json.loads(printed.out)
+                self.assertEqual(witness["public_inputs"], partition["public_inputs"])
+                for name in ("inputs", "aux", "a", "b", "c"):
+                    self.assertEqual(witness[name]["blake2s"], partition[name]["blake2s"], name)
+                    self.assertEqual(witness[name]["len"], partition[name]["len"], name)
+
+    def compare(self, request, expected, partition=0):
+        return control("witness", "--request", request, "--partition", partition, "--expect", expected)
+
+    def test_witness_is_compared_with_every_recorded_chunk(self):
+        for kind in ("porep", "winning", "window", "snap"):
             for request in requests(kind):
-                recorded = json.loads((request / "expected.json").read_text())["partitions"]
-                for number, partition in enumerate(recorded):
+                for number in range(len(json.loads((request / "expected.json").read_text())["partitions"])):
                     with self.subTest(request=request.name, partition=number):
-                        printed = control("witness", "--request", request, "--partition", number, "--json")
-                        self.assertEqual(printed.code, 0, printed)
-                        witness = json.loads(printed.out)
-                        self.assertEqual(witness["public_inputs"], partition["public_inputs"])
-                        for name in ("inputs", "aux", "a", "b", "c"):
-                            self.assertEqual(witness[name]["blake2s"], partition[name]["blake2s"], name)
-                            self.assertEqual(witness[name]["len"], partition[name]["len"], name)
+                        answer = self.compare(request, request / "expected.json", number)
+                        self.assertEqual(answer.code, 0, answer)
+
+    def test_witness_names_the_first_chunk_that_differs(self):
+        request = requests("winning")[0]
+        recorded = json.loads((request / "expected.json").read_text())
+        partition = recorded["partitions"][0]
+        path = self.folder / "expected.json"
+
+        def differences():
+            path.write_text(json.dumps(recorded))
+            answer = self.compare(request, path)
+            self.assertEqual(answer.code, 1, answer)
+            return [line.removeprefix(f"not {path}: ") for line in answer.out.splitlines()]
+
+        partition["a"]["chunks"][1] = partition["b"]["chunks"][1]
+        lines = differences()
+        self.assertEqual(len(lines), 1, lines)
+        self.assertTrue(lines[0].startswith("a: chunk 1 differs, which begins with row 65536, in sector 47/comm_r_last path of "
+                                            "challenge 0/level 1/poseidon/"), lines)
+        for name in ("a", "aux"):  # what was recorded without chunks is compared as a whole
+            del partition[name]["chunks"]
+        self.assertEqual(self.compare(request, request / "expected.json").code, 0)
+        partition["aux"]["blake2s"] = partition["a"]["blake2s"]
+        self.assertEqual(differences(), ["aux: differs"])
+
+    def test_witness_of_another_request_differs(self):
+        request, other = requests("window")[:2]
+        answer = self.compare(request, other / "expected.json")
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("public input 1 differs", answer.out)
+        self.assertIn("a: chunk 0 differs, which begins with row 0, in ", answer.out)
+        self.assertEqual(self.compare(request, request / "request.json").code, 6)
 
     def test_witness_of_a_partition_that_is_not_there(self):
         self.assertEqual(control("witness", "--request", requests("winning")[0], "--partition", 1).code, 6)

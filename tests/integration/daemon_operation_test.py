@@ -27,7 +27,7 @@ class Programs(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def cuzkd(self, *arguments, **options):
-        return run(fixture.BIN / "cuzkd", *arguments, timeout=60, **options)
+        return run(fixture.BIN / "cuzkd", *arguments, timeout=600, **options)
 
     def test_the_example_file_is_printed_by_the_program(self):
         printed = self.cuzkd("--print-defaults")
@@ -128,7 +128,7 @@ class Programs(unittest.TestCase):
             daemon.terminate(signal.SIGHUP)
             self.assertEqual(daemon.control("status").code, 0)
             daemon.terminate(sig)
-            self.assertEqual(daemon.process.wait(timeout=60), 0, daemon.log())
+            self.assertEqual(daemon.process.wait(timeout=600), 0, daemon.log())
             self.assertFalse(daemon.socket.exists())
 
     def test_it_says_what_proves(self):

@@ -12,6 +12,7 @@ import unittest
 import urllib.request
 
 import daemon_fixture as fixture
+import net_fixture as net
 from daemon_fixture import requests
 
 
@@ -49,13 +50,6 @@ class Proofs(fixture.DaemonTest):
         self.assertEqual(self.daemon.control("await", "submit then await", "--out", again).code, 0)
         self.assertEqual(again.read_bytes(), proof.read_bytes())
 
-    def test_S07_await_keeps_its_timeout_and_the_job_goes_on(self):
-        request = requests("porep")[0]
-        self.assertEqual(self.daemon.control("submit", "--request", request, "--id", "long").code, 0)
-        early = self.daemon.control("--json", "await", "long", "--timeout", "1ms")
-        self.assertEqual((early.code, early.json()["status"]), (4, "TIMEOUT"), early)
-        self.assertEqual(self.daemon.control("await", "long").code, 0)
-
     def test_S01_the_same_id_with_another_payload_is_another_job(self):
         first, second = requests("porep")[:2]
         answers = {}
@@ -73,22 +67,6 @@ class Proofs(fixture.DaemonTest):
             self.assertEqual(answer.code, 0, answer)
             self.verify(request, proof)
 
-    def test_S01_the_same_id_and_payload_is_one_execution(self):
-        request = requests("porep")[0]
-        before = json.loads(self.get("/status"))["counters"]["completed_by_kind"]["porep-c2"]
-        proofs = [self.folder / str(i) for i in range(3)]
-        threads = [threading.Thread(target=self.daemon.control,
-                                    args=("prove", "--request", request, "--id", "twin", "--out", proof))
-                   for proof in proofs]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(len({proof.read_bytes() for proof in proofs}), 1)
-        self.verify(request, proofs[0])
-        after = json.loads(self.get("/status"))["counters"]["completed_by_kind"]["porep-c2"]
-        self.assertEqual(after - before, 1)
-
     def test_watch_shows_stages_and_ends_with_the_job(self):
         request = requests("porep")[0]
         answer = self.daemon.control("--json", "prove", "--request", request, "--id", "watched")
@@ -100,15 +78,6 @@ class Proofs(fixture.DaemonTest):
             self.assertTrue(0 <= line["fraction"] <= 1, line)
         watched = self.daemon.control("--json", "watch", "watched")
         self.assertEqual((watched.code, watched.json()["state"]), (0, "completed"), watched)
-
-    def test_cancel_ends_the_job_for_its_caller(self):
-        request = requests("porep")[0]
-        self.assertEqual(self.daemon.control("submit", "--request", request, "--id", "doomed").code, 0)
-        cancelled = self.daemon.control("--json", "cancel", "doomed")
-        self.assertEqual(cancelled.code, 0, cancelled)
-        awaited = self.daemon.control("await", "doomed")
-        self.assertEqual(awaited.code, 5, awaited)
-        self.assertFalse(self.daemon.control("--json", "cancel", "doomed").json()["was_running"])
 
     def test_parameters_are_preloaded_and_evicted(self):
         self.daemon.control("evict", "winning-2k")
@@ -156,41 +125,59 @@ class Restart(unittest.TestCase):
         self.assertEqual(verified.code, 0, verified)
 
 
-class Drain(unittest.TestCase):
+class Held(unittest.TestCase):
 
     def setUp(self):
-        self.daemon = fixture.Daemon()
+        self.daemon = net.FaultyDaemon()
         self.addCleanup(self.daemon.close)
+        self.daemon.tell("hold")  # so that the job is not done before the signals come
 
     def start_proving(self, request, proof):
         answers = []
         thread = threading.Thread(target=lambda: answers.append(
             self.daemon.control("prove", "--request", request, "--id", "running", "--out", proof)))
         thread.start()
-        while thread.is_alive() and not self.daemon.control("--json", "status").json()["queues"]:
-            time.sleep(0.02)
+        self.daemon.wait_until_held()
         return thread, answers
+
+    def test_S07_await_keeps_its_timeout_and_the_job_goes_on(self):
+        request = requests("winning")[0]
+        self.assertEqual(self.daemon.control("submit", "--request", request, "--id", "long").code, 0)
+        early = self.daemon.control("--json", "await", "long", "--timeout", "1ms")
+        self.assertEqual((early.code, early.json()["status"]), (4, "TIMEOUT"), early)
+        self.daemon.tell("release")
+        self.assertEqual(self.daemon.control("await", "long").code, 0)
+
+    def test_cancel_ends_the_job_for_its_caller(self):
+        self.assertEqual(self.daemon.control("submit", "--request", requests("winning")[0], "--id", "doomed").code, 0)
+        self.daemon.wait_until_held()
+        cancelled = self.daemon.control("--json", "cancel", "doomed")
+        self.assertEqual((cancelled.code, cancelled.json()["was_running"]), (0, True), cancelled)
+        awaited = self.daemon.control("await", "doomed")
+        self.assertEqual(awaited.code, 5, awaited)
+        self.assertFalse(self.daemon.control("--json", "cancel", "doomed").json()["was_running"])
 
     def test_a_second_signal_does_not_wait(self):
         proof = self.daemon.folder / "proof"
-        thread, answers = self.start_proving(requests("porep")[0], proof)
+        thread, answers = self.start_proving(requests("winning")[0], proof)
         self.daemon.terminate()
         while "draining" not in self.daemon.log() and self.daemon.process.poll() is None:
             time.sleep(0.02)
         self.daemon.terminate()
-        self.assertEqual(self.daemon.process.wait(timeout=300), 0)
+        self.assertEqual(self.daemon.process.wait(timeout=600), 0)
         thread.join()
         self.assertEqual(answers[0].code, 3, answers)  # UNAVAILABLE: the job is kept for the next start
         self.assertFalse(proof.exists())
 
     def test_S09_sigterm_lets_running_jobs_finish(self):
-        request = requests("porep")[0]
+        request = requests("winning")[0]
         proof = self.daemon.folder / "proof"
         thread, answers = self.start_proving(request, proof)
         self.daemon.terminate()
+        self.daemon.tell("release")
         thread.join()
         self.assertEqual(answers[0].code, 0, answers)
-        self.assertEqual(self.daemon.process.wait(timeout=60), 0)
+        self.assertEqual(self.daemon.process.wait(timeout=600), 0)
         self.assertEqual(len(proof.read_bytes()) % 192, 0)
         self.assertFalse(self.daemon.socket.exists())
         late = self.daemon.control("prove", "--request", request)

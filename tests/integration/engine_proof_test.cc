@@ -40,7 +40,7 @@ class EngineProof : public testing::Test {
     // Made a moment ago and checked by whoever made them.
     options.digest = prover::DigestPolicy::kSkip;
     options.points = groth16::PointPolicy::kCanonical;
-    EngineParts parts{.budget = budget_.get(), .devices = {device_.get()}, .pool = &pool_};
+    EngineParts parts{.budget = budget_.get(), .devices = {device_.get()}, .pool = &pool_, .arithmetic = *arithmetic};
     auto engine = Engine::Create(options, parts);
     ASSERT_TRUE(engine.ok()) << engine.status();
     engine_ = *std::move(engine);

@@ -49,11 +49,9 @@ struct Sample {
 class RealWorld final : public StormWorld {
  public:
   explicit RealWorld(unsigned jobs) : jobs_(jobs), budget_(memory::DefaultBudget(memory::DetectMemory().value())) {
-    auto arithmetic = algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC"));
     auto records = std::make_shared<testing_support::ProofRecords>();
     for (int i = 0; i < 2; ++i) {
-      cpus_.push_back(
-          prover::MakeCpuDevice({.pool = &pool_, .arithmetic = arithmetic.value(), .allocator = &allocator_}));
+      cpus_.push_back(prover::MakeCpuDevice({.pool = &pool_, .arithmetic = arithmetic_, .allocator = &allocator_}));
       recorded_.push_back(std::make_unique<RecordedDevice>(*cpus_.back(), records));
       recorded_.back()->set_compute(std::chrono::milliseconds(20));
       // PoSts over and over; PoRep and snap, which are forty times as large, once each.
@@ -71,7 +69,7 @@ class RealWorld final : public StormWorld {
 
   Engine& Start() override {
     faulty_.clear();
-    EngineParts parts{.budget = &budget_, .pool = &pool_};
+    EngineParts parts{.budget = &budget_, .pool = &pool_, .arithmetic = arithmetic_};
     for (auto& device : recorded_) {
       faulty_.push_back(std::make_unique<FaultyDevice>(*device));
       parts.devices.push_back(faulty_.back().get());
@@ -83,6 +81,7 @@ class RealWorld final : public StormWorld {
     options.max_results = 2 * jobs_;
     options.synthesis_threads = 2;
     options.state_directory = *scratch_ / "state";
+    options.max_losses = 0;  // chance may meet one job often
     engine_ = Engine::Create(options, parts).value();
     return *engine_;
   }
@@ -145,6 +144,7 @@ class RealWorld final : public StormWorld {
   }
 
   const unsigned jobs_;
+  const algebra::Arithmetic arithmetic_ = algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")).value();
   std::optional<ScratchDir> scratch_;
   ThreadPool pool_{0};
   testing_support::FaultyAllocator allocator_;

@@ -166,7 +166,7 @@ class WitnessTest : public ::testing::Test {
     MakeShape(*parsed->proof->circuit);
     for (uint32_t k : partitions) {
       const std::filesystem::path path = directory / StrCat("witness-", k, ".json");
-      auto recorded = ReadWitnessJson(path);
+      auto recorded = ReadWitnessJson(path, k);
       ASSERT_TRUE(recorded.ok()) << recorded.status();
       const RecordedWitness made = Digest(*parsed, k, recorded->chunk_elements);
       EXPECT_THAT(*Differences(SpecOf(*parsed->proof->circuit), made, *recorded), ::testing::IsEmpty());
@@ -210,7 +210,7 @@ TEST_F(WitnessTest, TheFirstChunkThatDiffersIsNamed) {
   const std::filesystem::path path =
       std::filesystem::path(::testing::TempDir()) / StrCat("witness-", getpid(), ".json");
   ASSERT_TRUE(WriteFile(path, AsBytes(WitnessJson(made))).ok());
-  auto read = ReadWitnessJson(path);
+  auto read = ReadWitnessJson(path, 0);
   std::filesystem::remove(path);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(WitnessJson(*read), WitnessJson(made));

@@ -16,7 +16,7 @@ import daemon_fixture as fixture
 CLIENT = pathlib.Path(__file__).resolve().parent / "grpcjs" / "client.mjs"
 
 
-def wait_for(condition, what="the condition", seconds=120):
+def wait_for(condition, what="the condition", seconds=600):
     """Waits until the condition gives something true, and returns it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -71,7 +71,7 @@ class Systemd:
                 return [line for _, line in self.seen]
             self.seen += [(time.monotonic(), line) for line in text.splitlines()]
 
-    def wait_for(self, prefix, count=1, seconds=120):
+    def wait_for(self, prefix, count=1, seconds=600):
         """The lines with that beginning, once there are so many."""
         def found():
             lines = [line for line in self.receive() if line.startswith(prefix)]
@@ -94,7 +94,7 @@ class FaultyDaemon(fixture.Daemon):
         path = tempfile.mktemp(dir=self.folder)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:
             own.bind(path)
-            own.settimeout(60)
+            own.settimeout(600)
             wait_for(lambda: (self.folder / "faults").exists(), "the socket for commands")
             own.sendto(command.encode(), str(self.folder / "faults"))
             answer = own.recv(256).decode()

@@ -30,7 +30,7 @@ class Http2:
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(str(path))
-        self.socket.settimeout(60)
+        self.socket.settimeout(600)
         self.socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         self.send(SETTINGS, 0, b"")
 
@@ -167,7 +167,7 @@ class Manners(unittest.TestCase):
         health = net.client(MODULES, "health", daemon.address, "winning")
         self.assertEqual(health["check"], "SERVING")
         daemon.tell("release")
-        codes = [caller.wait(timeout=300) for caller in callers]
+        codes = [caller.wait(timeout=600) for caller in callers]
         self.assertLessEqual(set(codes), {0, 3, 6}, codes)  # proved, or refused because no thread was left
         self.assertIn(0, codes)
         self.assertEqual(daemon.control("prove", "--request", request).code, 0)
@@ -222,7 +222,7 @@ class Manners(unittest.TestCase):
         refused = daemon.control("prove", "--request", requests("winning")[0], "--id", "later")
         self.assertEqual(refused.code, 3, refused)
         daemon.tell("release")
-        self.assertEqual(daemon.process.wait(timeout=120), 0, daemon.log())
+        self.assertEqual(daemon.process.wait(timeout=600), 0, daemon.log())
         for watcher in watchers.values():
             rest = [json.loads(line)["status"] for line in watcher.stdout.read().splitlines()]
             self.assertLessEqual(set(rest), {"NOT_SERVING"})

@@ -107,6 +107,75 @@ class Listeners(unittest.TestCase):
         self.refused(tls={"ca": self.authority.ca})  # no certificate
         self.refused(tls={"ca": self.authority.ca, "cert": self.stranger[0], "key": self.stranger[1]})
 
+    def control(self, *arguments, code=0):
+        """cuzkctl at the address of the daemon; returns what it complains about."""
+        answer = fixture.control("--address", self.address, *arguments)
+        self.assertEqual(answer.code, code, answer)
+        return answer.err
+
+    def test_cuzkctl_speaks_tls(self):
+        self.start_tls()
+        known = ("--tls-ca", self.authority.ca)
+        self.control(*known, "status")
+        self.control(*known, "--tls-server-name", "localhost", "top", "--count", "1")
+        self.control(*known, "prove", "--request", requests("winning")[0], "--out", self.folder / "by-control")
+        self.assertEqual((self.folder / "by-control").stat().st_size, 192)
+        self.control("status", code=3)  # plaintext
+        said = self.control("--tls-ca", self.stranger[0], "status", code=3)
+        self.assertIn("the daemon's certificate (/CN=server): unable to get local issuer certificate", said)
+        said = self.control(*known, "--tls-server-name", "elsewhere", "status", code=3)
+        self.assertIn("hostname mismatch: it is not for elsewhere", said)
+
+    def test_cuzkctl_speaks_mtls(self):
+        self.start_tls("--tls.client_ca", self.authority.ca)
+        known = ("--tls-ca", self.authority.ca)
+        self.control(*known, "--tls-cert", self.user[0], "--tls-key", self.user[1], "status")
+        self.control(*known, "--tls-cert", self.user[0], "--tls-key", self.user[1], "prove", "--request",
+                     requests("winning")[0])
+        said = self.control(*known, "status", code=3)
+        self.assertIn("does it ask for a certificate (--tls-cert, --tls-key)?", said)
+        said = self.control(*known, "--tls-cert", self.stranger[0], "--tls-key", self.stranger[1], "status", code=3)
+        self.assertIn("is --tls-cert signed by whom its tls.client_ca names?", said)
+
+    def test_cuzkctl_says_what_is_wrong_with_certificates(self):
+        self.server = self.authority.sign("old", 6, days=0)
+        self.start_tls()
+        self.assertIn("(/CN=old): certificate has expired", self.control("--tls-ca", self.authority.ca, "status", code=3))
+        plain = f"127.0.0.1:{net.free_port()}"
+        self.start("--listen", plain)
+        answer = fixture.control("--address", plain, "--tls-ca", self.authority.ca, "status")
+        self.assertEqual(answer.code, 3, answer)
+        self.assertIn("no TLS is spoken there", answer.err)
+
+    def test_cuzkctl_names_its_files(self):
+        self.address = "127.0.0.1:1"
+        text = self.folder / "words"
+        text.write_text("no PEM\n")
+        text.chmod(0o600)
+        opened = self.folder / "opened.key"
+        shutil.copy(self.user[1], opened)
+        opened.chmod(0o644)
+        locked = self.authority.sign("shut", 10, encrypt=True)
+        known = self.authority.ca
+        for authority, certificate, key, named, words in (
+                (self.folder / "none.crt", *self.user, "none.crt", "--tls-ca"),
+                (text, *self.user, str(text), "no certificate"),
+                (known, text, self.user[1], str(text), "--tls-cert"),
+                (known, self.user[0], text, str(text), "no private key"),
+                (known, self.user[0], self.server[1], str(self.server[1]), "is not the key of"),
+                (known, *locked, str(locked[1]), "pass phrase"),
+                (known, self.user[0], opened, str(opened), "others can read it")):
+            with self.subTest(words=words):
+                said = self.control("--tls-ca", authority, "--tls-cert", certificate, "--tls-key", key, "status", code=6)
+                self.assertIn(named, said)
+                self.assertIn(words, said)
+        self.control("--tls-cert", self.user[0], "--tls-key", self.user[1], "status", code=2)  # whom to trust?
+        self.control("--tls-ca", known, "--tls-cert", self.user[0], "status", code=2)
+        self.control("--tls-ca", known, "--tls-key", self.user[1], "status", code=2)
+        self.control("--tls-server-name", "x", "status", code=2)
+        self.address = f"unix:{self.folder}/nobody"
+        self.assertIn("speaks no TLS", self.control("--tls-ca", known, "status", code=6))
+
     def test_a_replaced_certificate_is_shown_after_sighup(self):
         certificate, key = (self.folder / name for name in ("live.crt", "live.key"))
         shutil.copy(self.server[0], certificate)

@@ -1,5 +1,6 @@
 # Parameter files are made once per build folder, in ${CUZK_TEST_PARAMETERS}, and shared by every test that names one of
-# the fixtures parameters_window, parameters_winning, parameters_snap, parameters_porep (2 KiB; 11, 47, 656, 1115 MB).
+# the fixtures parameters_window, parameters_winning, parameters_snap, parameters_porep (2 KiB; 11, 47, 656, 1115 MB),
+# parameters_window_8MiB, parameters_winning_8MiB (31, 113 MB).
 set(CUZK_TEST_PARAMETERS "${CMAKE_BINARY_DIR}/parameters")
 
 add_executable(cuzk_test_parameters prover_parameters.cc)
@@ -17,6 +18,16 @@ add_executable(cuzk_proof_test prover_proof_test.cc)
 target_link_libraries(cuzk_proof_test PRIVATE
   cuzk::filecoin cuzk::circuit cuzk::prover simdjson::simdjson cuzk_test_support GTest::gtest_main)
 target_compile_definitions(cuzk_proof_test PRIVATE CUZK_TEST_PARAMETERS="${CUZK_TEST_PARAMETERS}")
+foreach(kind Window Winning)
+  string(TOLOWER ${kind} lower)
+  set(parameters parameters_${lower}_8MiB)
+  add_test(NAME ${parameters} COMMAND cuzk_test_parameters "${CUZK_TEST_PARAMETERS}" ${lower} 8MiB)
+  set_tests_properties(${parameters} PROPERTIES LABELS integration FIXTURES_SETUP ${parameters}
+                       PROCESSORS 2 RESOURCE_LOCK prover TIMEOUT 1800)
+  add_test(NAME proof_${lower}_8MiB COMMAND cuzk_proof_test "--gtest_filter=*${kind}8MiB*")
+  set_tests_properties(proof_${lower}_8MiB PROPERTIES LABELS integration FIXTURES_REQUIRED ${parameters}
+                       PROCESSORS 2 RESOURCE_LOCK prover TIMEOUT 1800)
+endforeach()
 foreach(kind Window Winning Snap Porep)
   string(TOLOWER ${kind} lower)
   add_test(NAME proof_${lower} COMMAND cuzk_proof_test "--gtest_filter=*${kind}2KiB*")

@@ -19,7 +19,8 @@ import unittest
 import urllib.request
 
 import daemon_fixture as fixture
-from daemon_fixture import Daemon, control, requests
+import net_fixture as net
+from daemon_fixture import control, requests
 
 SOURCE = None
 HAPROXY = shutil.which("haproxy") or "/usr/sbin/haproxy"
@@ -34,7 +35,7 @@ def free_port():
 
 
 class Prover:
-    """A daemon on TCP that can be started again. It proves slowly: there must be time to kill it."""
+    """A daemon on TCP that can be started again, and whose device can be held: there must be time to kill it."""
 
     def __init__(self):
         self.port, self.http = free_port(), free_port()
@@ -42,12 +43,11 @@ class Prover:
         self.start()
 
     def start(self):
-        self.daemon = Daemon("--listen", f"127.0.0.1:{self.port}", "--http.listen", f"127.0.0.1:{self.http}",
-                             "--synthesis.threads", "1", "--devices.workers", "1",
-                             folder=self.folder)
+        self.daemon = net.FaultyDaemon("--listen", f"127.0.0.1:{self.port}", "--http.listen", f"127.0.0.1:{self.http}",
+                                       "--devices.workers", "1", folder=self.folder)
 
     def status(self):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/status", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/status", timeout=120) as answer:
             return json.load(answer)
 
     def unfinished(self):
@@ -61,7 +61,7 @@ class Prover:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def wait_for(condition, what, seconds=120):
+def wait_for(condition, what, seconds=600):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -112,7 +112,9 @@ class Balancer(unittest.TestCase):
     def configuration(self):
         """The shipped file with the addresses of this test."""
         text = (SOURCE / "config" / "haproxy.cfg").read_text()
-        changes = [("bind 127.0.0.1:9830", f"bind 127.0.0.1:{self.front}")]
+        changes = [("bind 127.0.0.1:9830", f"bind 127.0.0.1:{self.front}"),
+                   # A machine that is busy with other tests answers late.
+                   ("    timeout connect 5s\n", "    timeout connect 5s\n    timeout check 1m\n")]
         for number, prover in enumerate(self.provers, 1):
             changes.append((f"server prover{number} 192.0.2.1{number}:9820 port 9821",
                             f"server prover{number} 127.0.0.1:{prover.port} port {prover.http}"))
@@ -149,9 +151,12 @@ class Balancer(unittest.TestCase):
 
     def test_one_of_two_is_killed_and_another_one_drains(self):
         first, second = self.provers
+        for prover in self.provers:
+            prover.daemon.tell("hold")
         callers = self.start(range(6))
         wait_for(lambda: first.unfinished() and second.unfinished(), "both prove")
         first.daemon.kill()
+        second.daemon.tell("release")
         self.finish(callers)
         self.assertGreater(sum(caller.lost() for caller in callers), 0, "nobody was there when it was killed")
         wait_for(lambda: self.marked(1, "DOWN"), "the balancer sees that one is down")
@@ -164,12 +169,15 @@ class Balancer(unittest.TestCase):
 
         # The other one is told to stop while it proves: its calls end well, later ones go to the first.
         before = first.completed()
+        second.daemon.tell("hold")
         callers = self.start(range(10, 14))
         wait_for(second.unfinished, "the second proves")
         second.daemon.terminate(signal.SIGTERM)
+        wait_for(lambda: "draining" in second.daemon.log(), "the second drains")
         late = self.start(range(20, 21))
+        second.daemon.tell("release")
         self.finish(callers + late)
-        self.assertEqual(second.daemon.process.wait(timeout=300), 0, second.daemon.log())
+        self.assertEqual(second.daemon.process.wait(timeout=600), 0, second.daemon.log())
         self.assertGreater(first.completed(), before)
 
 

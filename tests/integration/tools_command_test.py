@@ -63,7 +63,7 @@ format = "json"
 
 
 def cuzkd(*arguments, **options):
-    return run(fixture.BIN / "cuzkd", *arguments, timeout=60, **options)
+    return run(fixture.BIN / "cuzkd", *arguments, timeout=600, **options)
 
 
 class InFolder(unittest.TestCase):
@@ -305,7 +305,7 @@ class Terminal:
         return [[line.rstrip("\r").removesuffix("\x1b[K") for line in frame.split("\x1b[J")[0].split("\n")]
                 for frame in self.output.split("\x1b[H")[1:] if "\x1b[J" in frame]
 
-    def wait_for(self, pattern, seconds=60):
+    def wait_for(self, pattern, seconds=600):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for frame in self.frames():
@@ -319,7 +319,7 @@ class Terminal:
 
     def end(self):
         """The exit code."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 600
         while time.monotonic() < end:
             self.read(0.05)
             pid, status = os.waitpid(self.pid, os.WNOHANG)

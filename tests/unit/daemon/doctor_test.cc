@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/filecoin/registry.h"
+#include "daemon/cuzkctl/command.h"
 #include "daemon/cuzkctl/finding.h"
 
 namespace cuzk::daemon {
@@ -142,10 +143,10 @@ TEST_F(DoctorTest, TheStateDirectory) {
 }
 
 TEST_F(DoctorTest, ADaemonThatIsNotThere) {
-  DaemonFindings found = CheckDaemon(StrCat("unix:", (root_ / "s").string()));
+  DaemonFindings found = CheckDaemon({.address = StrCat("unix:", (root_ / "s").string())});
   EXPECT_EQ(found.pid, 0);
   EXPECT_EQ(Only(found.findings, "daemon").level, Level::kFail);
-  EXPECT_EQ(Only(CheckDaemon("nowhere").findings, "daemon").level, Level::kFail);
+  EXPECT_EQ(Only(CheckDaemon({.address = "nowhere"}).findings, "daemon").level, Level::kFail);
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
                                                       {"jobs.cancel_abandoned", "true"},
                                                       {"jobs.state_directory", "/s"},
                                                       {"jobs.stored", "1GiB"},
+                                                      {"jobs.losses", "5"},
                                                       {"log.level", "debug"},
                                                       {"log.format", "json"}}));
   ASSERT_TRUE(options.ok()) << options.status();
@@ -111,6 +112,7 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
   EXPECT_TRUE(options->cancel_abandoned);
   EXPECT_EQ(options->engine.state_directory, "/s");
   EXPECT_EQ(options->engine.max_stored_bytes, uint64_t{1} << 30);
+  EXPECT_EQ(options->engine.max_losses, 5u);
   EXPECT_EQ(options->log.level, LogLevel::kDebug);
   EXPECT_TRUE(options->log.json);
 }

@@ -170,6 +170,21 @@ TEST(Engine, AbandonCancelsOnlyWhenNobodyIsLeft) {
   EXPECT_EQ(engine.Await(first).state, JobState::kCancelled);
 }
 
+TEST(Engine, TheObserverKnowsOfAnEndBeforeTheCallerDoes) {
+  struct Slow : Observer {
+    void OnJob(const JobResult&, double) override {
+      std::this_thread::sleep_for(milliseconds(50));
+      ++jobs;
+    }
+    std::atomic<int> jobs = 0;
+  } observer;
+  SmallEngine engine({.observer = &observer});
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
+  EXPECT_EQ(observer.jobs, 1);
+  EXPECT_EQ(engine.Prove("unreadable").state, JobState::kFailed);
+  EXPECT_EQ(observer.jobs, 2);
+}
+
 TEST(Engine, DeadlinesEndJobs) {
   SmallEngine engine;
   engine.device().Hold();
@@ -183,6 +198,13 @@ TEST(Engine, DeadlinesEndJobs) {
   SmallEngine limited({.engine = {.max_job_time = std::chrono::seconds(1)}});
   limited.device().Hold();
   EXPECT_EQ(limited.Prove("1").state, JobState::kFailed);
+  // What the operator allows can change; who was there before keeps its deadline.
+  limited->SetLimits({.max_job_time = minutes(10)});
+  JobTicket before = limited.Submit("before", "1");
+  limited->SetLimits({.max_job_time = std::chrono::seconds(1)});
+  EXPECT_EQ(limited.Prove("1").state, JobState::kFailed);
+  limited.device().Release();
+  EXPECT_EQ(limited.Await(before).state, JobState::kCompleted);
 }
 
 TEST(Engine, CriticalPassesBetweenPartitionsOfARunningPorep) {

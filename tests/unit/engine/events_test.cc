@@ -13,7 +13,7 @@ using std::chrono::seconds;
 JobProgress Progress(uint64_t key, uint32_t done, JobState state = JobState::kRunning) {
   return {.job_id = StrCat("job ", key), .key = key, .state = state, .partitions_total = 10, .partitions_done = done};
 }
-TimePoint Soon() { return std::chrono::steady_clock::now() + seconds(20); }
+TimePoint Soon() { return std::chrono::steady_clock::now() + std::chrono::minutes(5); }
 TimePoint AlreadyPast() { return std::chrono::steady_clock::now(); }
 
 TEST(Events, KeepsOnlyTheLatestOfEachJob) {

@@ -12,10 +12,10 @@ namespace cuzk::engine {
 namespace {
 
 using filecoin::Kind;
-using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::steady_clock;
 using testing_support::ScratchDir;
+using testing_support::ShiftedClock;
 using testing_support::SmallEngine;
 using testing_support::SmallEngineOptions;
 using testing_support::SmallRequest;
@@ -36,19 +36,20 @@ Priority PriorityOfJob(SmallEngine& engine, const std::string& id) {
 }
 
 TEST(Joining, TheLaterDeadlineHolds) {
-  SmallEngine engine;
+  ShiftedClock clock;
+  SmallEngine engine({.now = clock.seam()});
   engine.device().Hold();
-  auto soon = steady_clock::now() + milliseconds(50);
+  auto soon = clock.Now() + minutes(10);
   JobTicket none = Submit(engine, "one without", soon);
   EXPECT_TRUE(Submit(engine, "one without", std::nullopt).joined);
   JobTicket later = Submit(engine, "one later", soon);
-  EXPECT_TRUE(Submit(engine, "one later", soon + minutes(5)).joined);
-  JobTicket earlier = Submit(engine, "one earlier", soon + minutes(5));
+  EXPECT_TRUE(Submit(engine, "one later", soon + minutes(30)).joined);
+  JobTicket earlier = Submit(engine, "one earlier", soon + minutes(30));
   EXPECT_TRUE(Submit(engine, "one earlier", soon).joined);
   JobTicket both = Submit(engine, "both soon", soon);
-  EXPECT_TRUE(Submit(engine, "both soon", soon + milliseconds(1)).joined);
+  EXPECT_TRUE(Submit(engine, "both soon", soon + std::chrono::milliseconds(1)).joined);
+  clock.Advance(minutes(20));
   EXPECT_EQ(engine.Await(both).state, JobState::kFailed);  // the deadline has passed
-  std::this_thread::sleep_for(milliseconds(50));
   engine.device().Release();
   for (const JobTicket& ticket : {none, later, earlier}) {
     JobResult result = engine.Await(ticket);
@@ -57,12 +58,13 @@ TEST(Joining, TheLaterDeadlineHolds) {
 }
 
 TEST(Joining, TheOperatorsLimitCountsFromTheFirstSubmission) {
-  SmallEngine engine({.engine = {.max_job_time = std::chrono::seconds(1)}});
+  ShiftedClock clock;
+  SmallEngine engine({.engine = {.max_job_time = minutes(20)}, .now = clock.seam()});
   engine.device().Hold();
   JobTicket ticket = Submit(engine, "a", std::nullopt);
-  std::this_thread::sleep_for(milliseconds(500));
-  TimePoint joined = steady_clock::now();
-  EXPECT_TRUE(Submit(engine, "a", joined + minutes(1)).joined);
+  clock.Advance(minutes(10));
+  EXPECT_TRUE(Submit(engine, "a", clock.Now() + minutes(60)).joined);
+  clock.Advance(minutes(11));
   EXPECT_EQ(engine.Await(ticket).state, JobState::kFailed);
   EXPECT_THAT(engine.Await(ticket).error, testing::StartsWith("the deadline passed"));
 }
@@ -102,17 +104,17 @@ TEST(Joining, ARaisedJobPassesThoseThatWaitForTheDevice) {
 
 TEST(Joining, ARestartKeepsThePriorityAndDropsTheDeadlineOfALostCaller) {
   ScratchDir scratch;
-  SmallEngineOptions options{.engine = {.state_directory = scratch / "state"}};
-  TimePoint deadline;
+  ShiftedClock clock;
+  SmallEngineOptions options{.engine = {.state_directory = scratch / "state"}, .now = clock.seam()};
   {
     SmallEngine engine(options);
     engine.device().Hold();
-    deadline = steady_clock::now() + milliseconds(300);
+    TimePoint deadline = clock.Now() + minutes(10);
     Submit(engine, "a", deadline, 1);
     Submit(engine, "a", deadline, 4);
     engine->Drain(steady_clock::now());
   }
-  std::this_thread::sleep_until(deadline);
+  clock.Advance(minutes(20));
   SmallEngine engine(options);
   engine.device().Hold();
   EXPECT_EQ(PriorityOfJob(engine, "a"), Priority::kCritical);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "tests/unit/engine/small_engine.h"
@@ -104,6 +105,27 @@ TEST(Stopping, APreloadEndsWhenTheEngineIsDrained) {
   EXPECT_EQ(engine->Drain(steady_clock::now()), 0u);
   caller.join();
   EXPECT_TRUE(absl::IsUnavailable(engine->Preload("porep-2k").status()));
+}
+
+TEST(Stopping, ALoadEndsOnceNobodyWaitsForIt) {
+  SmallEngine engine;
+  engine.device().HoldLoads();
+  JobTicket first = engine.Submit("first", "1"), second = engine.Submit("second", "1");
+  engine.WaitFor([&](const EngineStatus& status) {
+    return engine.device().waiting_loads() == 1 && std::all_of(status.jobs.begin(), status.jobs.end(), [](auto& job) {
+             return job.progress.stage == Stage::kLoadingParameters;
+           });
+  });
+  EXPECT_TRUE(engine->Cancel("first").ok());
+  EXPECT_EQ(engine.device().waiting_loads(), 1u);  // for the second
+  EXPECT_TRUE(engine->Cancel("second").ok());
+  engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting_loads() == 0; });
+  // Whoever comes later has them loaded.
+  JobTicket third = engine.Submit("third", "1");
+  engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting_loads() == 1; });
+  engine.device().Release();
+  EXPECT_EQ(engine.Await(third).state, JobState::kCompleted);
+  EXPECT_EQ(engine.Await(second).state, JobState::kCancelled);
 }
 
 TEST(Stopping, LoadsForJobsEndWhenTheEngineIsDrained) {

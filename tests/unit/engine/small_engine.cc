@@ -68,7 +68,7 @@ StatusOr<std::shared_ptr<const prover::ResidentParameters>> SmallParameters::Get
 SmallEngine::SmallEngine(SmallEngineOptions options)
     : proving_(SharedProving()), budget_(options.budget), work_(proving_, options.parsed_bytes) {
   parameters_ = std::make_unique<SmallParameters>(proving_, budget_);
-  engine::EngineParts parts{.budget = &budget_, .pool = &pool_};
+  engine::EngineParts parts{.budget = &budget_, .pool = &pool_, .observer = options.observer};
   for (unsigned i = 0; i < options.devices; ++i) {
     cpus_.push_back(prover::MakeCpuDevice({.pool = &pool_, .allocator = &allocator_}));
     prover::Device* device = cpus_.back().get();
@@ -80,7 +80,8 @@ SmallEngine::SmallEngine(SmallEngineOptions options)
     devices_.push_back(std::make_unique<FaultyDevice>(*device));
     parts.devices.push_back(devices_.back().get());
   }
-  parts.seams = {.after_assembly = options.after_assembly,
+  parts.seams = {.now = options.now,
+                 .after_assembly = options.after_assembly,
                  .batch_answer = options.batch_answer,
                  .work = &work_,
                  .parameters = parameters_.get()};

@@ -66,6 +66,19 @@ class SmallParameters final : public engine::ParameterSource {
   prover::ParameterStore store_;
 };
 
+/// The steady clock, and what a test adds to it: deadlines of minutes pass when the test says so.
+class ShiftedClock {
+ public:
+  engine::TimePoint Now() const { return std::chrono::steady_clock::now() + shift_.load(); }
+  void Advance(engine::Duration by) { shift_ = shift_.load() + by; }
+  std::function<engine::TimePoint()> seam() {
+    return [this] { return Now(); };
+  }
+
+ private:
+  std::atomic<engine::Duration> shift_ = engine::Duration::zero();
+};
+
 struct SmallEngineOptions {
   unsigned devices = 1;
   memory::BudgetOptions budget{.limit_bytes = uint64_t{256} << 20};
@@ -75,6 +88,8 @@ struct SmallEngineOptions {
   std::chrono::milliseconds compute{0};
   std::function<void(const std::string&, uint32_t, std::span<uint8_t>)> after_assembly;
   std::function<bool(bool)> batch_answer;
+  std::function<engine::TimePoint()> now;  ///< instead of the steady clock
+  engine::Observer* observer = nullptr;
 };
 
 class SmallEngine {

@@ -243,7 +243,7 @@ TEST(StoreChild, DISABLED_Run) {
   std::filesystem::path base(directory);
   int log = open((base / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   auto write_line = [&](const std::string& line) { (void)!write(log, line.data(), line.size()); };
-  SmallEngine engine({.engine = {.max_results = 1'000'000, .state_directory = base / "state"}});
+  SmallEngine engine({.engine = {.max_results = 1'000'000, .state_directory = base / "state", .max_losses = 0}});
   write_line("started\n");
   for (int i = 0; i < 1000; ++i) {
     std::string id = StrCat("job ", getpid(), " ", i);
@@ -295,7 +295,7 @@ TEST_F(StoreTest, KilledAtRandomMomentsNothingIsLostAndNobodyHearsTwoAnswers) {
       answers[line.substr(7, bar - 7)].insert(line.substr(bar + 1));
     }
   }
-  SmallEngine engine({.engine = {.max_results = 1'000'000, .state_directory = path()}});
+  SmallEngine engine({.engine = {.max_results = 1'000'000, .state_directory = path(), .max_losses = 0}});
   for (auto& [id, heard] : answers) {
     auto result = engine->Await(id, steady_clock::now() + minutes(5));
     ASSERT_TRUE(result.ok()) << id << ": " << result.status();

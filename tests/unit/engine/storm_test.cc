@@ -34,7 +34,8 @@ class SmallWorld final : public StormWorld {
     options.engine = {.max_unfinished_jobs = 30,
                       .max_results = 2 * jobs_,
                       .synthesis_threads = 2,
-                      .state_directory = scratch_ / "state"};
+                      .state_directory = scratch_ / "state",
+                      .max_losses = 0};  // chance may meet one job often
     engine_ = std::make_unique<SmallEngine>(options);
     return **engine_;
   }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "core/base/file.h"
 #include "core/base/hash.h"
 #include "tests/unit/groth16/scratch_dir.h"
@@ -46,6 +48,21 @@ TEST_F(IdentityTest, ProgressCoversAllBytes) {
   EXPECT_EQ(last, large.size());
   EXPECT_EQ(calls, 3u);
   EXPECT_EQ(hashed, ToHex(Sha256(AsBytes(large))));
+}
+
+TEST_F(IdentityTest, StopsBetweenTwoPieces) {
+  std::ofstream(dir_ / "large.params").close();
+  std::filesystem::resize_file(dir_ / "large.params", uint64_t{1} << 30);  // a hole: it would take seconds to hash
+  const InputFile file = InputFile::Open(dir_ / "large.params").value();
+  for (const std::string& record : {std::string(), DevelopmentRecord{std::string(64, '0')}.ToJson()}) {
+    if (!record.empty()) WriteRecord("large.development.json", record);
+    std::stop_source stop;
+    uint64_t calls = 0;
+    Progress progress = [&](uint64_t, uint64_t) { ++calls, stop.request_stop(); };
+    Status status = Identify(file, published_, progress, stop.get_token()).status();
+    EXPECT_TRUE(absl::IsCancelled(status)) << status;
+    EXPECT_EQ(calls, 1u);
+  }
 }
 
 TEST_F(IdentityTest, PublishedFile) {

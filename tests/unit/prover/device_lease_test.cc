@@ -54,17 +54,14 @@ class Queue {
  public:
   explicit Queue(ComputeRegion& region) : region_(region), held_(region.Enter({}).value()) {}
   void Add(int name, unsigned urgency) {
-    std::atomic<bool> asks = false;
-    threads_.emplace_back([this, name, urgency, &asks] {
-      asks = true;
+    const size_t before = region_.waiting();
+    threads_.emplace_back([this, name, urgency] {
       auto lease = region_.Enter({}, urgency);
       ASSERT_TRUE(lease.ok());
       std::lock_guard lock(mutex_);
       order_.push_back(name);
     });
-    while (!asks) std::this_thread::yield();
-    // The order of asking is what is tested: the thread is given time to get from here into the region's queue.
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (region_.waiting() == before) std::this_thread::yield();  // the order of asking is what is tested
   }
   std::vector<int> Open() {
     held_.reset();

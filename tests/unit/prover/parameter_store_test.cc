@@ -129,6 +129,18 @@ TEST_F(ParameterStoreTest, WaitsForWhatIsInUse) {
   EXPECT_TRUE(waiting.get().ok());
 }
 
+TEST_F(ParameterStoreTest, TheDigestOfAStoppedLoadIsNotComputed) {
+  ParameterStore store(Options());
+  std::stop_source stop;
+  stop.request_stop();
+  uint64_t calls = 0;
+  Status status =
+      store.Get(device_, Request(first_, "one"), stop.get_token(), [&](uint64_t, uint64_t) { ++calls; }).status();
+  EXPECT_TRUE(absl::IsCancelled(status)) << status;
+  EXPECT_EQ(calls, 0u);
+  EXPECT_TRUE(store.Get(device_, Request(first_, "one"), {}, {}).ok());
+}
+
 TEST_F(ParameterStoreTest, ACancelledLoaderDoesNotFailTheOthers) {
   memory::Budget small(first_bytes_ + second_bytes_ - 1);
   ParameterStore store({.budget = &small, .allow_development = true});

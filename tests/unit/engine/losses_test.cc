@@ -1,0 +1,209 @@
+// A job that takes its device or the whole process with it is not tried for ever; one that only waited is.
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <spawn.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include "core/base/file.h"
+#include "core/engine/store.h"
+#include "tests/unit/engine/small_engine.h"
+#include "tests/unit/groth16/scratch_dir.h"
+
+extern char** environ;
+
+namespace cuzk::engine {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::steady_clock;
+using testing::HasSubstr;
+using testing_support::FaultKind;
+using testing_support::FaultPoint;
+using testing_support::ScratchDir;
+using testing_support::SmallEngine;
+using testing_support::SmallEngineOptions;
+
+class Losses : public testing::Test {
+ protected:
+  Losses() { options_.engine.state_directory = scratch_ / "state"; }
+
+  /// By id, as the store has them; no engine may be there.
+  std::map<std::string, StoredJob> Stored() {
+    std::map<std::string, StoredJob> jobs;
+    auto store = JobStore::Open({options_.engine.state_directory});
+    EXPECT_TRUE(store.ok()) << store.status();
+    const std::vector<StoredJob> all = *(*store)->Load();
+    for (const StoredJob& job : all) jobs[job.id] = job;
+    return jobs;
+  }
+  /// An engine's life: proves until the device is lost under the first job, while the second one waits.
+  void LoseTheDevice() {
+    SmallEngine engine(options_);
+    engine.device().Hold();
+    Submit(engine);
+    engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() == 1; });
+    engine.device().Lose();
+    EXPECT_FALSE(engine->AwaitLoss({}).ok());
+  }
+  void Submit(SmallEngine& engine) {
+    if (submitted_) return;
+    submitted_ = true;
+    engine.Submit("poison", "1", filecoin::Kind::kPorep, 3);
+    engine.Submit("waits", "1", filecoin::Kind::kPorep, 1);
+  }
+  /// As `poison` took the device so often that it has failed, `waits` is proved.
+  void ExpectTheEnd(const std::string& text) {
+    SmallEngine engine(options_);
+    auto given_up = engine->Await("poison", steady_clock::now() + minutes(5));
+    ASSERT_TRUE(given_up.ok()) << given_up.status();
+    EXPECT_EQ(given_up->state, JobState::kFailed);
+    EXPECT_THAT(given_up->error, HasSubstr(text));
+    auto waited = engine->Await("waits", steady_clock::now() + minutes(5));
+    ASSERT_TRUE(waited.ok()) << waited.status();
+    EXPECT_EQ(waited->state, JobState::kCompleted) << waited->error;
+  }
+
+  ScratchDir scratch_;
+  SmallEngineOptions options_{.engine = {.workers_per_device = 1, .device_queue = 1}};
+  bool submitted_ = false;
+};
+
+TEST_F(Losses, OfTheLastDeviceAreCountedOverRestartsUntilTheJobFails) {
+  LoseTheDevice();
+  LoseTheDevice();
+  EXPECT_EQ(Stored()["poison"].losses, 2u);
+  EXPECT_EQ(Stored()["poison"].state, JobState::kQueued);
+  LoseTheDevice();
+  auto stored = Stored();
+  EXPECT_EQ(stored["poison"].state, JobState::kFailed);
+  EXPECT_THAT(stored["poison"].error, HasSubstr("was lost: "));
+  EXPECT_EQ(stored["waits"].losses, 0u);
+  EXPECT_EQ(stored["waits"].state, JobState::kQueued);
+  ExpectTheEnd("in work 3 times when its device was lost or the daemon died");
+}
+
+TEST_F(Losses, AreNoReasonToFailWhereThereIsNoLimit) {
+  options_.engine.max_losses = 0;
+  for (int life = 0; life < 4; ++life) LoseTheDevice();
+  EXPECT_EQ(Stored()["poison"].losses, 4u);
+  SmallEngine engine(options_);
+  EXPECT_EQ(engine->Await("poison", steady_clock::now() + minutes(5))->state, JobState::kCompleted);
+}
+
+TEST_F(Losses, OfOneDeviceAfterAnotherAreCountedWithoutAStore) {
+  options_.engine.state_directory.clear();
+  options_.engine.max_losses = 2;
+  options_.devices = 3;
+  SmallEngine engine(options_);
+  for (size_t i = 0; i < 3; ++i) engine.device(i).Hold();
+  JobTicket ticket = engine.Submit("poison", "1");
+  for (int lost = 0; lost < 2; ++lost) {
+    size_t holder = 3;
+    engine.WaitFor([&](const EngineStatus&) {
+      for (size_t i = 0; i < 3; ++i) holder = engine.device(i).waiting() == 1 ? i : holder;
+      return holder < 3;
+    });
+    engine.device(holder).Lose();
+    engine.WaitFor([&](const EngineStatus&) { return engine.device(holder).waiting() == 0; });
+  }
+  JobResult result = engine.Await(ticket);
+  EXPECT_EQ(result.state, JobState::kFailed);
+  EXPECT_THAT(result.error, HasSubstr("in work 2 times"));
+  for (size_t i = 0; i < 3; ++i) engine.device(i).Release();
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);  // a device is left for others
+}
+
+TEST_F(Losses, AnOrderlyEndIsNone) {
+  for (int life = 0; life < 4; ++life) {
+    SmallEngine engine(options_);
+    engine.device().Hold();
+    Submit(engine);
+    engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() == 1; });
+    engine->Drain(steady_clock::now());
+  }
+  EXPECT_EQ(Stored()["poison"].losses, 0u);
+}
+
+TEST_F(Losses, AStoreOfAnEarlierProgramGetsItsCount) {
+  {
+    SmallEngine engine(options_);
+    engine.device().Hold();
+    Submit(engine);
+  }
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((options_.engine.state_directory / "jobs.sqlite").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "ALTER TABLE jobs DROP COLUMN losses", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  LoseTheDevice();
+  EXPECT_EQ(Stored()["poison"].losses, 1u);
+}
+
+/// What the process that is killed runs; see below.
+TEST(LossesChild, DISABLED_Run) {
+  const char* directory = std::getenv("CUZK_LOSSES_CHILD");
+  ASSERT_NE(directory, nullptr);
+  const std::filesystem::path base(directory);
+  const bool parsing = std::getenv("CUZK_LOSSES_PARSING") != nullptr;
+  SmallEngine engine({.engine = {.workers_per_device = 1, .device_queue = 1, .state_directory = base / "state"}});
+  engine.device().Hold();
+  if (!std::filesystem::exists(base / "submitted")) {
+    engine.Submit("poison", parsing ? "1slow" : "1", filecoin::Kind::kPorep, 3);
+    engine.Submit("waits", "1", filecoin::Kind::kPorep, 1);
+    ASSERT_TRUE(WriteFile(base / "submitted", AsBytes("x")).ok());
+  }
+  engine.WaitFor([&](const EngineStatus&) {
+    return parsing ? engine.work().parsing() != nullptr : engine.device().waiting() == 1;
+  });
+  ASSERT_TRUE(WriteFile(base / "in work", AsBytes("x")).ok());
+  for (;;) pause();
+}
+
+class Kills : public Losses {
+ protected:
+  /// Starts the child and kills it once its first job is in work.
+  void Kill() {
+    ASSERT_EQ(setenv("CUZK_LOSSES_CHILD", (scratch_ / "").c_str(), 1), 0);
+    std::string filter = "--gtest_filter=LossesChild.*", also = "--gtest_also_run_disabled_tests",
+                name = "/proc/self/exe";
+    char* arguments[] = {name.data(), filter.data(), also.data(), nullptr};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    ASSERT_EQ(posix_spawn(&child, name.c_str(), &actions, nullptr, arguments, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    int status = 0;
+    while (!std::filesystem::exists(scratch_ / "in work") && waitpid(child, &status, WNOHANG) == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_TRUE(std::filesystem::remove(scratch_ / "in work"));
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+  }
+};
+
+TEST_F(Kills, WithAJobOnTheDeviceCountUntilItFails) {
+  for (int life = 0; life < 2; ++life) Kill();
+  EXPECT_EQ(Stored()["poison"].losses, 2u);
+  Kill();
+  EXPECT_EQ(Stored()["waits"].losses, 0u);
+  ExpectTheEnd("the daemon ended while it worked on it; the job was in work 3 times");
+}
+
+TEST_F(Kills, InParsingCountToo) {
+  ASSERT_EQ(setenv("CUZK_LOSSES_PARSING", "1", 1), 0);
+  for (int life = 0; life < 3; ++life) Kill();
+  ASSERT_EQ(unsetenv("CUZK_LOSSES_PARSING"), 0);
+  ExpectTheEnd("in work 3 times");
+}
+
+}  // namespace
+}  // namespace cuzk::engine
