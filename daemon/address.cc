@@ -99,6 +99,14 @@ StatusOr<std::vector<Address>> ParseAddresses(std::string_view text) {
   }
 }
 
+bool Collide(const Address& a, const Address& b) {
+  if (a.kind != b.kind) return false;
+  if (a.kind != Address::Kind::kTcp) return a.path == b.path;
+  auto name = [](const Address& x) { return x.host == "localhost" ? std::string("127.0.0.1") : x.host; };
+  auto every = [](const Address& x) { return x.host == "0.0.0.0" || x.host == "::"; };
+  return a.port == b.port && a.port != 0 && (name(a) == name(b) || every(a) || every(b));
+}
+
 Status CheckSocketPath(const std::string& path) {
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
   struct stat info {};

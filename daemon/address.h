@@ -27,6 +27,10 @@ StatusOr<Address> ParseAddress(std::string_view text);
 /// Several, separated by commas; at least one.
 StatusOr<std::vector<Address>> ParseAddresses(std::string_view text);
 
+/// Whether a process cannot listen on both: the same one, or the same port where one stands for every address. Port 0
+/// is a free one.
+bool Collide(const Address& a, const Address& b);
+
 /// OK if a socket may be made at the path: nothing is there, or a socket that nobody answers (it will be replaced).
 /// FailedPrecondition, naming what is in the way.
 Status CheckSocketPath(const std::string& path);

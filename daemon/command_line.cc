@@ -21,7 +21,7 @@ int Fail(const Status& status) {
 
 // Our file goes to stdout; what needs a look also to stderr.
 int PrintConverted(const std::string& path) {
-  StatusOr<std::string> text = ReadFile(path);
+  StatusOr<std::string> text = ReadFile(path, uint64_t{1} << 20);
   if (!text.ok()) return Fail(text.status());
   StatusOr<Conversion> conversion = ConvertSettings(*text, path);
   if (!conversion.ok()) return Fail(conversion.status());
@@ -34,6 +34,19 @@ int PrintConverted(const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> ParserWords(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = argc - 1; i > 0; --i) {
+    std::string word = argv[i];
+    if (word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) {
+      words.emplace_back();
+      word.pop_back();
+    }
+    words.push_back(std::move(word));
+  }
+  return words;
+}
 
 std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv) {
   CommandLine line;
@@ -61,7 +74,7 @@ std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv) {
         ->type_name(std::string(SettingTypeName(row.type)));
   }
   try {  // the parser's only way to report
-    app.parse(argc, argv);
+    app.parse(ParserWords(argc, argv));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(DaemonExit::kUsage);
   }

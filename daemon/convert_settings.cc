@@ -60,7 +60,7 @@ StatusOr<Outcome> ReadHttp(const toml::node& node) {
   CUZK_ASSIGN_OR_RETURN(Address address, ParseAddress(text));
   if (address.kind != Address::Kind::kTcp) return absl::InvalidArgumentError("is not HOST:PORT");
   Outcome outcome{.value = text};
-  if (!address.IsLocal()) outcome.remark = "Other machines can reach it, so grpc.allow_plaintext is true.";
+  if (!address.IsLocal()) outcome.remark = "Other machines can reach it, so http.allow_remote is true.";
   return outcome;
 }
 
@@ -242,10 +242,10 @@ void Collect(const toml::table& table, const std::string& prefix, Collected& out
 // A paragraph of the file's comments; its later lines are indented.
 std::string Comment(std::string_view paragraph) { return TomlComment(EscapeControl(paragraph), "#     "); }
 
-// Whether a server without encryption would be reachable from elsewhere.
-bool NeedsPlaintext(const std::vector<std::pair<std::string, std::string>>& settings) {
-  return std::any_of(settings.begin(), settings.end(), [](const auto& setting) {
-    if (setting.first != "listen" && setting.first != "http.listen") return false;
+// Whether that address would be reachable from elsewhere.
+bool IsRemote(const std::vector<std::pair<std::string, std::string>>& settings, std::string_view name) {
+  return std::any_of(settings.begin(), settings.end(), [name](const auto& setting) {
+    if (setting.first != name) return false;
     StatusOr<Address> address = ParseAddress(setting.second);
     return address.ok() && !address->IsLocal();
   });
@@ -283,7 +283,9 @@ StatusOr<Conversion> ConvertSettings(std::string_view text, std::string_view nam
   }
   std::stable_sort(collected.keys.begin(), collected.keys.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  if (NeedsPlaintext(collected.settings)) collected.settings.emplace_back("grpc.allow_plaintext", "true");
+  for (auto [name, allowed] : {std::pair("listen", "grpc.allow_plaintext"), {"http.listen", "http.allow_remote"}}) {
+    if (IsRemote(collected.settings, name)) collected.settings.emplace_back(allowed, "true");
+  }
   Conversion conversion;
   conversion.toml = Comment(StrCat("Settings of cuzkd, converted from ", name,
                                    ". All others have their defaults (`cuzkd --print-defaults`). "

@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 #include "daemon/http_server.h"
 #include "daemon/idle_parameters.h"
+#include "daemon/library_log.h"
 #include "daemon/live_settings.h"
 #include "daemon/operator_service.h"
 #include "daemon/proving_service.h"
@@ -39,6 +40,7 @@ struct Daemon::Parts {
   LiveSettings settings;
   const DaemonOptions options;
   Logger log;
+  LibraryLog library_log{log};
   Metrics metrics;
   Readiness readiness;
   std::atomic<std::chrono::milliseconds> drain, evict_idle;

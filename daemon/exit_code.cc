@@ -1,5 +1,7 @@
 #include "daemon/exit_code.h"
 
+#include "absl/strings/match.h"
+
 namespace cuzk::daemon {
 namespace {
 
@@ -54,6 +56,9 @@ DaemonExit DaemonExitOf(const Status& status) {
 }
 
 ControlExit ControlExitOf(const Status& status) {
+  // A flag whose value is wrong is named first. What a server cannot take at all is no matter of its load.
+  const bool flag = status.message().substr(0, 2) == "--";
+  const bool too_large = absl::StrContains(status.message(), "message larger than max");
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return ControlExit::kOk;
@@ -63,10 +68,12 @@ ControlExit ControlExitOf(const Status& status) {
       return ControlExit::kTimeout;
     case absl::StatusCode::kCancelled:
       return ControlExit::kCancelled;
+    case absl::StatusCode::kResourceExhausted:
+      return too_large ? ControlExit::kRefused : ControlExit::kUnreachable;
     case absl::StatusCode::kInvalidArgument:
+      return flag ? ControlExit::kUsage : ControlExit::kRefused;
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kUnimplemented:
-    case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kPermissionDenied:
       return ControlExit::kRefused;
     case absl::StatusCode::kFailedPrecondition:

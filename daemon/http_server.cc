@@ -70,10 +70,19 @@ StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Address& address, 
   std::string host = address.host == "localhost" ? "127.0.0.1" : address.host;
   if (host.find(':') != std::string::npos) host = StrCat("[", host, "]");
   std::string port = StrCat(host, ":", address.port);
-  // A connection holds a thread, also one that a browser opens before it has anything to ask: a few browsers must not
-  // keep a probe waiting.
-  const char* options[] = {"listening_ports",       port.c_str(), "num_threads", "32", "request_timeout_ms", "10000",
-                           "keep_alive_timeout_ms", "0",          nullptr};
+  // A connection holds a thread until its request has come, also one that a browser or a pool of connections opens
+  // before it has anything to ask: they must not keep a probe waiting. Each is closed after its answer.
+  const char* options[] = {"listening_ports",
+                           port.c_str(),
+                           "num_threads",
+                           "256",
+                           "request_timeout_ms",
+                           "5000",
+                           "enable_keep_alive",
+                           "no",
+                           "keep_alive_timeout_ms",
+                           "0",
+                           nullptr};
   auto impl = std::make_unique<Impl>();
   impl->pages = std::move(pages);
   impl->local_only = address.IsLocal();

@@ -92,6 +92,24 @@ Status DivideBudget(const Settings& settings, uint64_t budget, DaemonOptions& op
   return absl::OkStatus();
 }
 
+Status CheckHttpAddress(const Settings& settings, const Address& http, const std::vector<Address>& listen) {
+  if (http.kind != Address::Kind::kTcp) {
+    return absl::InvalidArgumentError(
+        StrCat("http.listen: must be HOST:PORT, not ", http.Target(), " (", settings.Origin("http.listen"), ")"));
+  }
+  if (!http.IsLocal() && !settings.Bool("http.allow_remote")) {
+    return absl::InvalidArgumentError(
+        StrCat("http.listen: other machines can reach ", http.Target(), "; http.allow_remote = true allows it"));
+  }
+  for (const Address& other : listen) {
+    if (Collide(http, other)) {
+      return absl::InvalidArgumentError(
+          StrCat("http.listen: ", http.Target(), " and listen: ", other.Target(), " are the same address"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 LogOptions MakeLogOptions(const Settings& settings) {
   LogOptions log;
   log.level = LogLevelFromName(settings.Text("log.level"));
@@ -112,10 +130,7 @@ StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
   if (std::string http = settings.Text("http.listen"); !http.empty()) {
     StatusOr<Address> address = ParseAddress(http);
     if (!address.ok()) return Annotate(address.status(), "http.listen");
-    if (!address->IsLocal() && !options.server.allow_plaintext) {
-      return absl::InvalidArgumentError(
-          "http.listen: other machines can reach it; grpc.allow_plaintext = true allows it");
-    }
+    CUZK_RETURN_IF_ERROR(CheckHttpAddress(settings, *address, options.server.listen));
     options.http = *std::move(address);
   }
   options.log = MakeLogOptions(settings);

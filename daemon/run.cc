@@ -46,8 +46,10 @@ int Run(const CommandLine& line, const DaemonSeams& seams) {
 
 int RunDaemon(int argc, char** argv, const DaemonSeams& seams) {
   auto parsed = ParseCommandLine(argc, argv);
-  if (const int* code = std::get_if<int>(&parsed)) return *code;
-  return Run(std::get<CommandLine>(parsed), seams);
+  const int* ended = std::get_if<int>(&parsed);
+  const int code = ended ? *ended : Run(std::get<CommandLine>(parsed), seams);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return Fail(absl::InternalError("stdout cannot be written"), DaemonExit::kInternal);
 }
 
 }  // namespace cuzk::daemon

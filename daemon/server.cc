@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/filecoin/registry.h"
+#include "daemon/parse_errors.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -79,7 +80,13 @@ Status CheckServerOptions(const ServerOptions& options) {
   CUZK_RETURN_IF_ERROR(CheckInterval("grpc.least_ping_interval", options.least_ping_interval));
   CUZK_RETURN_IF_ERROR(CheckTlsFiles(options.tls));
   bool tcp = false;
-  for (const Address& address : options.listen) {
+  for (size_t i = 0; i < options.listen.size(); ++i) {
+    const Address& address = options.listen[i];
+    for (size_t k = 0; k < i; ++k) {
+      if (!Collide(address, options.listen[k])) continue;
+      return absl::InvalidArgumentError(
+          StrCat("listen: ", options.listen[k].Target(), " and ", address.Target(), " are the same address"));
+    }
     tcp = tcp || address.kind == Address::Kind::kTcp;
     if (!address.IsLocal() && !options.allow_plaintext && !options.tls.enabled()) {
       return absl::InvalidArgumentError(
@@ -118,6 +125,9 @@ StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                              encrypted ? identity->Credentials() : grpc::InsecureServerCredentials(), &ports[i]);
   }
   for (grpc::Service* service : services) builder.RegisterService(service);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(std::make_unique<ParseErrors>());
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
   std::unique_ptr<Server> server(new Server());
   server->addresses_ = options.listen;
   if (identity != nullptr) server->encryption_ = options.tls.mutual() ? "TLS, clients' certificates required" : "TLS";

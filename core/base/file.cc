@@ -25,11 +25,51 @@ Status WriteAll(ByteSpan bytes, const std::filesystem::path& path, Write write) 
   return absl::OkStatus();
 }
 
+/// Where a file is to be written.
+struct Target {
+  enum class Kind { kFile, kInto, kDescriptor } kind = Kind::kFile;
+  std::filesystem::path path;  ///< behind all symbolic links
+  int descriptor = -1;         ///< of this process
+};
+
+/// The descriptor of this process that a name such as /proc/self/fd/1 means, -1 for any other name.
+int OwnDescriptor(const std::filesystem::path& path) {
+  const std::string name = path.filename();
+  if (name.empty() || name.size() > 6 || name.find_first_not_of("0123456789") != std::string::npos) return -1;
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::canonical(path.parent_path(), error);
+  return !error && folder == StrCat("/proc/", getpid(), "/fd") ? std::stoi(name) : -1;
+}
+
+StatusOr<Target> TargetOf(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int links = 0; true; ++links) {
+    if (int fd = OwnDescriptor(path); fd >= 0) return Target{Target::Kind::kDescriptor, std::move(path), fd};
+    if (!std::filesystem::is_symlink(path, error)) break;
+    if (links == kMostLinks) return ErrnoStatus(ELOOP, "open", path);
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+    if (error) return ErrnoStatus(error.value(), "read link", path);
+    path = path.parent_path() / next;  // an absolute one replaces it
+  }
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return absl::InvalidArgumentError(StrCat(path.string(), ": is a folder, not a file"));
+    if (!S_ISREG(info.st_mode)) return Target{Target::Kind::kInto, std::move(path)};
+  }
+  if (!path.has_filename())
+    return absl::InvalidArgumentError(StrCat("\"", path.string(), "\": not the name of a file"));
+  return Target{Target::Kind::kFile, std::move(path)};
+}
+
 }  // namespace
 
 Status ErrnoStatus(int error, std::string_view what, const std::filesystem::path& path) {
   std::string text = StrCat(what, " ", path.string(), ": ", std::strerror(error));
   if (error == ENOENT) return absl::NotFoundError(text);
+  for (int name : {ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP}) {
+    if (error == name) return absl::InvalidArgumentError(text);
+  }
   if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(text);
   for (int full : {ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE}) {
     if (error == full) return absl::ResourceExhaustedError(text);
@@ -37,22 +77,41 @@ Status ErrnoStatus(int error, std::string_view what, const std::filesystem::path
   return absl::InternalError(text);
 }
 
-StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
+StatusOr<std::string> ReadFile(const std::filesystem::path& path, uint64_t most_bytes) {
   CUZK_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+  if (file.size() > most_bytes) {
+    return absl::InvalidArgumentError(
+        StrCat(path.string(), ": has ", file.size(), " bytes; at most ", most_bytes, " are read"));
+  }
   std::string bytes(file.size(), '\0');
   CUZK_RETURN_IF_ERROR(file.ReadAt(0, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}));
   return bytes;
 }
 
+Status CheckOutput(const std::filesystem::path& path) {
+  CUZK_ASSIGN_OR_RETURN(Target target, TargetOf(path));
+  if (target.kind == Target::Kind::kFile) return AtomicFile::Create(target.path).status();
+  if (target.kind == Target::Kind::kInto && access(target.path.c_str(), W_OK) != 0) {
+    return ErrnoStatus(errno, "write", target.path);
+  }
+  return absl::OkStatus();
+}
+
 StatusOr<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, unsigned mode) {
-  std::string name = path.string() + ".part-XXXXXX";
-  int fd = mkostemp(name.data(), O_CLOEXEC);
-  if (fd < 0) return ErrnoStatus(errno, "create", path);
+  CUZK_ASSIGN_OR_RETURN(Target target, TargetOf(path));
   AtomicFile out;
-  out.fd_ = fd;
-  out.path_ = path;
+  out.path_ = std::move(target.path);
+  if (target.kind != Target::Kind::kFile) {
+    out.fd_ = target.kind == Target::Kind::kInto ? open(out.path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)
+                                                 : fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0);
+    if (out.fd_ < 0) return ErrnoStatus(errno, "open", out.path_);
+    return out;
+  }
+  std::string name = out.path_.string() + ".part-XXXXXX";
+  out.fd_ = mkostemp(name.data(), O_CLOEXEC);
+  if (out.fd_ < 0) return ErrnoStatus(errno, "create", out.path_);
   out.temporary_ = name;
-  if (fchmod(fd, mode) != 0) return ErrnoStatus(errno, "chmod", name);
+  if (fchmod(out.fd_, mode) != 0) return ErrnoStatus(errno, "chmod", name);
   return out;
 }
 
@@ -87,7 +146,14 @@ Status AtomicFile::WriteAt(uint64_t offset, ByteSpan bytes) {
 }
 
 Status AtomicFile::Commit() {
+  if (temporary_.empty()) {
+    return close(std::exchange(fd_, -1)) == 0 ? absl::OkStatus() : ErrnoStatus(errno, "close", path_);
+  }
   if (fsync(fd_) != 0) return ErrnoStatus(errno, "sync", path_);
+  struct stat info {};
+  if (lstat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {  // made there meanwhile
+    return absl::FailedPreconditionError(StrCat(path_.string(), ": is no regular file, and is not replaced"));
+  }
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return ErrnoStatus(errno, "rename", path_);
   temporary_.clear();
   // The new name is on disk once its directory is.

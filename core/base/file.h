@@ -1,6 +1,7 @@
 #pragma once
 // Files as the project uses them: read whole, or written under a temporary name and renamed when complete, so that a
-// file never appears under its final name before it is whole. Large ones are read through input_file.h.
+// file never appears under its final name before it is whole. Large ones are read through input_file.h. What is there
+// and is no file (a device, a pipe) is written into and stays what it is.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,17 +13,22 @@
 
 namespace cuzk {
 
-/// NotFound, PermissionDenied, ResourceExhausted (disk, quota, memory, descriptors) or Internal, with the path and the
-/// system's text.
+/// NotFound, InvalidArgument (what the path names), PermissionDenied, ResourceExhausted (disk, quota, memory,
+/// descriptors) or Internal, with the path and the system's text.
 Status ErrnoStatus(int error, std::string_view what, const std::filesystem::path& path);
 
-/// The bytes of a regular file. Errors of InputFile.
-StatusOr<std::string> ReadFile(const std::filesystem::path& path);
+/// The bytes of a regular file. Errors of InputFile; InvalidArgument with name, size and limit for one that is larger.
+StatusOr<std::string> ReadFile(const std::filesystem::path& path, uint64_t most_bytes = uint64_t{1} << 30);
 
-/// Writes to a temporary name beside `path`; Commit() flushes to disk and renames. Without Commit, or when anything
-/// fails, the temporary goes and what was there under `path` stays. Every error names the file.
+/// Whether AtomicFile could write there, by trying; nothing stays. Errors of Create.
+Status CheckOutput(const std::filesystem::path& path);
+
+/// Writes to a temporary name beside `path`, or beside what it is a symbolic link to; Commit() flushes to disk and
+/// renames. Without Commit, or when anything fails, the temporary goes and what was there under `path` stays. Every
+/// error names the file. A device, a pipe or an open descriptor (/dev/stdout) is written into at once instead.
 class AtomicFile {
  public:
+  /// InvalidArgument for a folder. Opening a pipe waits for its reader.
   static StatusOr<AtomicFile> Create(const std::filesystem::path& path, unsigned mode = 0644);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) noexcept;
@@ -39,7 +45,7 @@ class AtomicFile {
  private:
   AtomicFile() = default;
   int fd_ = -1;
-  std::filesystem::path path_, temporary_;
+  std::filesystem::path path_, temporary_;  // temporary_ is empty for what is written into at once
 };
 
 /// AtomicFile in one call.

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +19,17 @@
 
 namespace cuzk {
 namespace {
+
+// Ids come from outside: one that could pass for another field is quoted.
+std::string TextValue(const LogField& field) {
+  auto plain = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '_' || c == ':' || c == '-'; };
+  if (field.name != "job_id" || std::all_of(field.value.begin(), field.value.end(), plain)) {
+    return EscapeControl(field.value);
+  }
+  std::string quoted;
+  for (char c : field.value) quoted += c == '"' || c == '\\' ? StrCat("\\", std::string(1, c)) : std::string(1, c);
+  return StrCat("\"", EscapeControl(quoted), "\"");
+}
 
 spdlog::level::level_enum SpdlogLevel(LogLevel level) {
   switch (level) {
@@ -205,7 +218,7 @@ void Logger::Emit(LogLevel level, std::string_view message, std::initializer_lis
   } else {
     if (!options_.journal_priority) line += StrCat(Timestamp(), " ");  // the journal has its own
     line += StrCat(name, " ", EscapeControl(message));
-    for (const LogField& field : fields) line += StrCat(" ", field.name, "=", EscapeControl(field.value));
+    for (const LogField& field : fields) line += StrCat(" ", field.name, "=", TextValue(field));
   }
   logger_->log(SpdlogLevel(level), spdlog::string_view_t(line.data(), line.size()));
 }

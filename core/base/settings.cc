@@ -83,7 +83,7 @@ Status ReadTable(const toml::table& table, const std::string& prefix, const std:
 }
 
 Status ReadSettingsFile(const std::filesystem::path& path, std::vector<Assignment>& out) {
-  CUZK_ASSIGN_OR_RETURN(std::string content, ReadFile(path));
+  CUZK_ASSIGN_OR_RETURN(std::string content, ReadFile(path, uint64_t{1} << 20));
   toml::table table;
   try {  // the parser's only way to report
     table = toml::parse(content, path.string());

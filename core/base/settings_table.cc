@@ -43,6 +43,9 @@ constexpr SettingRow kRows[] = {
 
     {"http.listen", kText, "127.0.0.1:9821", "", "", "", false,
      "Where /metrics, /healthz, /readyz and /status are served over plain HTTP; empty: nowhere."},
+    {"http.allow_remote", kBool, "false", "", "", "", false,
+     "Serve that on an address that other machines can reach. It is never encrypted, and whoever reaches it may read "
+     "it."},
 
     {"params.directory", kText, "/var/tmp/filecoin-proof-parameters", "", "", "FIL_PROOFS_PARAMETER_CACHE", false,
      "The folder with the .params and .vk files."},

@@ -52,7 +52,8 @@ bool IsMode(std::string_view text) {
 }
 
 Status Expected(const SettingRow& row, std::string_view form, std::string_view text) {
-  std::string choices = row.choices.empty() ? std::string() : StrCat(", or ", row.choices);
+  std::string choices =
+      row.choices.empty() ? std::string() : StrCat(row.type == SettingType::kText ? " " : ", or ", row.choices);
   return absl::InvalidArgumentError(StrCat(row.name, ": expected ", form, choices, ", not \"", text, "\""));
 }
 

@@ -13,12 +13,14 @@ using algebra::Fr;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
+constexpr uint64_t kLargestDescription = uint64_t{64} << 20;
+
 /// request.json, with errors that name the key.
 class Description {
  public:
   static StatusOr<Description> Read(const std::filesystem::path& directory) {
     Description description;
-    CUZK_ASSIGN_OR_RETURN(std::string text, ReadFileOrXz(directory / "request.json"));
+    CUZK_ASSIGN_OR_RETURN(std::string text, ReadFileOrXz(directory / "request.json", kLargestDescription));
     element root;
     if (auto error = description.parser_->parse(text).get(root); error != simdjson::SUCCESS) {
       return absl::InvalidArgumentError(
@@ -100,11 +102,12 @@ StatusOr<std::vector<std::string>> SplitItems(std::string_view bytes) {
   return items;
 }
 
-StatusOr<std::vector<std::string>> ReadItems(const Description& description, const std::filesystem::path& directory) {
+StatusOr<std::vector<std::string>> ReadItems(const Description& description, const std::filesystem::path& directory,
+                                             uint64_t most_bytes) {
   if (description.Has("vanilla_file")) {
     CUZK_ASSIGN_OR_RETURN(std::string name, description.Text("vanilla_file"));
     CUZK_ASSIGN_OR_RETURN(std::filesystem::path path, Inside(directory, name));
-    CUZK_ASSIGN_OR_RETURN(std::string bytes, ReadFileOrXz(path));
+    CUZK_ASSIGN_OR_RETURN(std::string bytes, ReadFileOrXz(path, most_bytes));
     return SplitItems(bytes);
   }
   bool snap = description.kind().kind == Kind::kSnap;
@@ -117,7 +120,8 @@ StatusOr<std::vector<std::string>> ReadItems(const Description& description, con
       return absl::InvalidArgumentError(StrCat("request.json: item ", items.size(), " names no file"));
     }
     CUZK_ASSIGN_OR_RETURN(std::filesystem::path path, Inside(directory, std::string(name)));
-    CUZK_ASSIGN_OR_RETURN(std::string bytes, ReadFileOrXz(path));
+    CUZK_ASSIGN_OR_RETURN(std::string bytes, ReadFileOrXz(path, most_bytes));
+    most_bytes -= bytes.size();
     items.push_back(std::move(bytes));
   }
   return items;
@@ -206,15 +210,15 @@ StatusOr<Verification> VerifySnap(const Description& description, const Register
 
 }  // namespace
 
-StatusOr<DirectoryRequest> ReadRequestDirectory(const std::filesystem::path& directory) {
+StatusOr<DirectoryRequest> ReadRequestDirectory(const std::filesystem::path& directory, uint64_t most_bytes) {
   CUZK_ASSIGN_OR_RETURN(Description description, Description::Read(directory));
   DirectoryRequest read;
   VanillaRequest& request = read.request;
   CUZK_RETURN_IF_ERROR(ReadCommon(description, request));
   if (description.kind().kind == Kind::kPorep) {
-    CUZK_ASSIGN_OR_RETURN(request.vanilla_proof, ReadFileOrXz(directory / "c1.json"));
+    CUZK_ASSIGN_OR_RETURN(request.vanilla_proof, ReadFileOrXz(directory / "c1.json", most_bytes));
   } else {
-    CUZK_ASSIGN_OR_RETURN(request.vanilla_proofs, ReadItems(description, directory));
+    CUZK_ASSIGN_OR_RETURN(request.vanilla_proofs, ReadItems(description, directory, most_bytes));
   }
   if (description.kind().kind == Kind::kSnap) {
     const std::pair<std::string_view, std::string*> fields[] = {

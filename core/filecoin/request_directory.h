@@ -1,6 +1,7 @@
 #pragma once
 // A request as files: request.json and the vanilla proofs beside it (docs/FORMATS.md), any of them compressed with xz.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -10,13 +11,18 @@
 
 namespace cuzk::filecoin {
 
+/// No message of gRPC is larger.
+inline constexpr uint64_t kLargestMessage = (uint64_t{1} << 31) - 1;
+
 /// A directory read whole: the fields of the message that Curio would send for it.
 struct DirectoryRequest {
   std::string request_id;  // as Curio forms it: "porep-1000-84"
   VanillaRequest request;
 };
-/// InvalidArgument names file and key. The values themselves are checked by CheckRequest, not here.
-StatusOr<DirectoryRequest> ReadRequestDirectory(const std::filesystem::path& directory);
+/// InvalidArgument names file and key, and for a file of more than `most_bytes`, or that makes the request larger, its
+/// size. The values themselves are checked by CheckRequest, not here.
+StatusOr<DirectoryRequest> ReadRequestDirectory(const std::filesystem::path& directory,
+                                                uint64_t most_bytes = kLargestMessage);
 
 /// What a proof of this request is verified against, from request.json alone: no vanilla proof is read.
 struct Verification {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -6,7 +7,8 @@
 
 namespace cuzk::filecoin {
 
-/// The whole file at `path`, or, where only `path`.xz exists, that file decompressed. NotFound names `path`.
-StatusOr<std::string> ReadFileOrXz(const std::filesystem::path& path);
+/// The whole file at `path`, or, where only `path`.xz exists, that file decompressed. NotFound names `path`;
+/// InvalidArgument for more than `most_bytes`, packed or unpacked.
+StatusOr<std::string> ReadFileOrXz(const std::filesystem::path& path, uint64_t most_bytes);
 
 }  // namespace cuzk::filecoin

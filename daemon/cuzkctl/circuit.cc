@@ -50,7 +50,7 @@ std::string DigestLines(const filecoin::Circuit& circuit, const circuit::Circuit
 }
 
 StatusOr<ControlExit> RunDigest(const Session& session, const CircuitFlags& flags) {
-  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, filecoin::CircuitByNames(flags.kind, flags.size));
+  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOfFlags(flags.kind, flags.size));
   ThreadPool pool(0);
   ProgressView view(session.json);
   circuit::DigestOptions options{.progress = ShownAs(view, "hashing rows")};
@@ -70,6 +70,11 @@ StatusOr<ControlExit> RunDigest(const Session& session, const CircuitFlags& flag
 }
 
 }  // namespace
+
+StatusOr<const filecoin::Circuit*> CircuitOfFlags(const std::string& kind, const std::string& size) {
+  StatusOr<const filecoin::Circuit*> circuit = filecoin::CircuitByNames(kind, size);
+  return circuit.ok() ? circuit : Annotate(circuit.status(), "--kind, --size");
+}
 
 void AddCircuit(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<CircuitFlags>();

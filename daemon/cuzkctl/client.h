@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/settings.h"
 #include "core/base/status.h"
 #include "cuzk/v1/proving.grpc.pb.h"
 #include "cuzkd/v1/operator.grpc.pb.h"
@@ -25,7 +26,9 @@ struct Client {
 /// An error of a call; if it is that the daemon cannot be reached by TLS, with why.
 Status Explained(const Session& session, const Status& status);
 
-/// The message that Curio would send for a request directory; `id` replaces its request id unless it is empty.
-StatusOr<v1::SubmitProofRequest> ReadRequest(const std::string& directory, const std::string& id);
+/// The message that Curio would send for a request directory, of at most the daemon's grpc.max_message as far as the
+/// settings say it; `id` replaces its request id unless it is empty.
+StatusOr<v1::SubmitProofRequest> ReadRequest(const Settings& settings, const std::string& directory,
+                                             const std::string& id);
 
 }  // namespace cuzk::daemon

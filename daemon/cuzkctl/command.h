@@ -9,6 +9,7 @@
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/settings.h"
 #include "core/base/status.h"
+#include "core/filecoin/registry.h"
 #include "daemon/exit_code.h"
 #include "daemon/tls.h"
 
@@ -46,6 +47,9 @@ void AddWitness(CLI::App& program, Commands& commands);
 void AddSector(CLI::App& program, Commands& commands);  ///< sector make
 void AddDoctor(CLI::App& program, Commands& commands);
 void AddTop(CLI::App& program, Commands& commands);
+
+/// The circuit that --kind and --size mean; InvalidArgument names these flags.
+StatusOr<const filecoin::Circuit*> CircuitOfFlags(const std::string& kind, const std::string& size);
 
 /// Prints text and a line end to stdout.
 void PrintLine(std::string_view text);

@@ -4,11 +4,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
+#include <optional>
 
 #include "core/algebra/cpu_arithmetic.h"
 #include "core/base/log.h"
+#include "daemon/command_line.h"
 #include "daemon/cuzkctl/client.h"
 #include "daemon/cuzkctl/command.h"
+#include "daemon/cuzkctl/socket_advice.h"
 #include "daemon/json_writer.h"
 #include "daemon/manual.h"
 
@@ -32,6 +36,39 @@ int Fail(const Status& status, bool json) {
     std::fprintf(stderr, "cuzkctl: %s\n", EscapeControl(message).c_str());
   }
   return static_cast<int>(ControlExitOf(status));
+}
+
+// The first word that is no subcommand, where one is needed; empty if there is none.
+std::string UnknownCommand(const CLI::App& program) {
+  for (const std::string& word : program.remaining(true)) {
+    if (!word.empty() && !word.starts_with('-')) return word;
+  }
+  return "";
+}
+
+// Reads the words; the exit code, where the program ends with that.
+std::optional<int> Parse(CLI::App& program, int argc, char** argv) {
+  try {  // the parser's only way to report
+    program.parse(ParserWords(argc, argv));
+    return std::nullopt;
+  } catch (const CLI::RequiredError& error) {
+    if (std::string unknown = UnknownCommand(program); !unknown.empty()) {
+      std::fprintf(stderr, "cuzkctl: there is no subcommand \"%s\"\nRun with --help for more information.\n",
+                   EscapeControl(unknown).c_str());
+      return static_cast<int>(ControlExit::kUsage);
+    }
+    program.exit(error);
+    return static_cast<int>(ControlExit::kUsage);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? 0 : static_cast<int>(ControlExit::kUsage);
+  }
+}
+
+// The exit code, unless what was printed did not arrive.
+int Flushed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "cuzkctl: stdout cannot be written\n");
+  return static_cast<int>(ControlExit::kInternal);
 }
 
 void AddConnection(CLI::App& program, Session& session) {
@@ -79,11 +116,7 @@ int Run(int argc, char** argv) {
   for (auto add :
        {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector, AddDoctor, AddTop})
     add(program, commands);
-  try {  // the parser's only way to report
-    program.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? 0 : static_cast<int>(ControlExit::kUsage);
-  }
+  if (std::optional<int> ended = Parse(program, argc, argv)) return *ended;
   auto chosen = std::find_if(commands.begin(), commands.end(), [](const Command& c) { return c.app->parsed(); });
   if (chosen == commands.end()) return static_cast<int>(ControlExit::kUsage);
   if (Status processor = algebra::CheckProcessor(); !processor.ok() && !chosen->tolerant) {
@@ -103,7 +136,8 @@ int Run(int argc, char** argv) {
   }
   if (session.address.empty()) session.address = session.settings.Text("listen");
   StatusOr<ControlExit> code = chosen->action(session);
-  return code.ok() ? static_cast<int>(*code) : Fail(Explained(session, code.status()), session.json);
+  if (code.ok()) return static_cast<int>(*code);
+  return Fail(WithSocketAdvice(Explained(session, code.status()), session.address), session.json);
 }
 
 }  // namespace
@@ -111,7 +145,10 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {  // libraries throw where they are misused
-    return cuzk::daemon::Run(argc, argv);
+    return cuzk::daemon::Flushed(cuzk::daemon::Run(argc, argv));
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "cuzkctl: memory is short\n");
+    return static_cast<int>(cuzk::daemon::ControlExit::kInternal);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "cuzkctl: %s\n", error.what());
     return static_cast<int>(cuzk::daemon::ControlExit::kInternal);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/base/file.h"
+#include "core/base/input_file.h"
 #include "core/base/thread_pool.h"
 #include "core/circuit/row_stretches.h"
 #include "core/filecoin/partition.h"
@@ -24,14 +25,14 @@ struct ParamsFlags {
 };
 
 StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) {
-  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, filecoin::CircuitByNames(flags.kind, flags.size));
+  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOfFlags(flags.kind, flags.size));
   groth16::GeneratorInput input;
   groth16::GeneratorOptions options;
   input.arithmetic = session.arithmetic;
   if (flags.toxic_waste.empty()) {
     input.waste = groth16::ToxicWaste::Random();
   } else {
-    CUZK_ASSIGN_OR_RETURN(std::string json, ReadFile(flags.toxic_waste));
+    CUZK_ASSIGN_OR_RETURN(std::string json, ReadFile(flags.toxic_waste, uint64_t{1} << 20));
     StatusOr<groth16::ToxicWaste> waste = groth16::ToxicWaste::FromJson(json);
     if (!waste.ok()) return Annotate(waste.status(), flags.toxic_waste);
     input.waste = *waste;
@@ -78,7 +79,7 @@ StatusOr<const filecoin::Circuit*> CircuitOf(const ParamsFlags& flags) {
     return filecoin::FindCircuitByFile(std::filesystem::path(flags.file).filename().string());
   }
   const filecoin::Circuit* circuit = filecoin::FindCircuit(flags.circuit);
-  if (!circuit) return absl::InvalidArgumentError(StrCat("there is no circuit \"", flags.circuit, "\""));
+  if (!circuit) return absl::InvalidArgumentError(StrCat("--circuit: there is no circuit \"", flags.circuit, "\""));
   return circuit;
 }
 
@@ -122,6 +123,8 @@ StatusOr<groth16::Provenance> Check(const Session& session, const ParamsFlags& f
 
 StatusOr<ControlExit> RunCheck(const Session& session, const ParamsFlags& flags) {
   CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOf(flags));
+  // Nothing can be said of a file that is not there, or is none.
+  CUZK_RETURN_IF_ERROR(InputFile::Open(flags.file).status());
   ProgressView view(session.json);
   StatusOr<groth16::Provenance> provenance = Check(session, flags, circuit, view);
   view.Finish();

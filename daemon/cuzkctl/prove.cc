@@ -21,7 +21,8 @@ struct ProveFlags {
   std::string request, out, id, timeout;
 };
 
-std::string ResultJson(const v1::AwaitProofResponse& result) {
+// Whoever names no file gets the proof itself.
+std::string ResultJson(const v1::AwaitProofResponse& result, bool with_proof) {
   JsonWriter json;
   json.BeginObject()
       .Member("job_id", result.job_id())
@@ -32,9 +33,9 @@ std::string ResultJson(const v1::AwaitProofResponse& result) {
       .Member("srs_load_ms", result.srs_load_ms())
       .Member("synthesis_ms", result.synthesis_ms())
       .Member("gpu_compute_ms", result.gpu_compute_ms())
-      .Member("total_ms", result.total_ms())
-      .EndObject();
-  return json.text();
+      .Member("total_ms", result.total_ms());
+  if (with_proof) json.Member("proof", ToHex(AsBytes(result.proof())));
+  return json.EndObject().text();
 }
 
 void PrintTime(const std::string& name, double seconds) { std::printf("  %-30s %9.3f s\n", name.c_str(), seconds); }
@@ -61,16 +62,15 @@ void PrintStages(const Client& client, const std::string& job_id) {
 
 // Writes the proof, prints the rest, and says how the program ends.
 StatusOr<ControlExit> Report(const Session& session, const v1::AwaitProofResponse& result, const std::string& out) {
-  if (result.status() == v1::AwaitProofResponse::COMPLETED && !out.empty()) {
-    CUZK_RETURN_IF_ERROR(WriteFile(out, AsBytes(result.proof())));
-  }
-  if (session.json) PrintLine(ResultJson(result));
+  const bool completed = result.status() == v1::AwaitProofResponse::COMPLETED;
+  if (completed && !out.empty()) CUZK_RETURN_IF_ERROR(WriteFile(out, AsBytes(result.proof())));
+  if (session.json) PrintLine(ResultJson(result, completed && out.empty()));
   std::string id = EscapeControl(result.job_id()), error = EscapeControl(result.error_message());
   switch (result.status()) {
     case v1::AwaitProofResponse::COMPLETED:
       if (!session.json) {
         PrintLine(StrCat(id, ": proof of ", result.proof().size(), " bytes, verified by the daemon",
-                         out.empty() ? "" : StrCat(", in ", out)));
+                         out.empty() ? "; it is in no file: --out FILE writes it" : StrCat(", in ", out)));
         PrintTimes(result);
       }
       return ControlExit::kOk;
@@ -85,6 +85,9 @@ StatusOr<ControlExit> Report(const Session& session, const v1::AwaitProofRespons
       return ControlExit::kFailed;
   }
 }
+
+// What would be found out only after the proof was made.
+Status CheckOut(const std::string& out) { return out.empty() ? absl::OkStatus() : Annotate(CheckOutput(out), "--out"); }
 
 // Shows what the job is doing until `done`; starts over while the daemon does not know it yet.
 void ShowUntilDone(const Client& client, const std::string& job_id, const std::atomic<bool>& done, bool json) {
@@ -106,9 +109,10 @@ void ShowUntilDone(const Client& client, const std::string& job_id, const std::a
 }
 
 StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) {
+  CUZK_RETURN_IF_ERROR(CheckOut(flags.out));
   CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   v1::ProveRequest request;
-  CUZK_ASSIGN_OR_RETURN(*request.mutable_submit(), ReadRequest(flags.request, flags.id));
+  CUZK_ASSIGN_OR_RETURN(*request.mutable_submit(), ReadRequest(session.settings, flags.request, flags.id));
   v1::ProveResponse response;
   grpc::Status status;
   {
@@ -127,7 +131,7 @@ StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) 
 
 StatusOr<ControlExit> RunSubmit(const Session& session, const ProveFlags& flags) {
   CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
-  CUZK_ASSIGN_OR_RETURN(v1::SubmitProofRequest request, ReadRequest(flags.request, flags.id));
+  CUZK_ASSIGN_OR_RETURN(v1::SubmitProofRequest request, ReadRequest(session.settings, flags.request, flags.id));
   grpc::ClientContext context;
   v1::SubmitProofResponse response;
   CUZK_RETURN_IF_ERROR(FromGrpc(client.proving->SubmitProof(&context, request, &response)));
@@ -142,6 +146,7 @@ StatusOr<ControlExit> RunSubmit(const Session& session, const ProveFlags& flags)
 }
 
 StatusOr<ControlExit> RunAwait(const Session& session, const ProveFlags& flags) {
+  CUZK_RETURN_IF_ERROR(CheckOut(flags.out));
   CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   v1::AwaitProofRequest request;
   request.set_job_id(flags.id);
@@ -163,7 +168,7 @@ void AddProve(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<ProveFlags>();
   CLI::App* prove = program.add_subcommand("prove", "Prove a request and wait, as Curio does");
   prove->add_option("--request", flags->request, "Request directory")->required();
-  prove->add_option("--out", flags->out, "File for the proof");
+  prove->add_option("--out", flags->out, "File for the proof; without it --json prints the proof in hex");
   prove->add_option("--id", flags->id, "Request id instead of the one that Curio would form");
   commands.push_back({prove, [flags](const Session& session) { return RunProve(session, *flags); }});
 
@@ -174,8 +179,8 @@ void AddProve(CLI::App& program, Commands& commands) {
 
   CLI::App* await = program.add_subcommand("await", "Wait for a job and fetch its proof");
   await->add_option("ID", flags->id, "Job id")->required();
-  await->add_option("--timeout", flags->timeout, "How long at most, such as 5s; the job goes on");
-  await->add_option("--out", flags->out, "File for the proof");
+  await->add_option("--timeout", flags->timeout, "How long at most, such as 5s; 0s only looks; the job goes on");
+  await->add_option("--out", flags->out, "File for the proof; without it --json prints the proof in hex");
   commands.push_back({await, [flags](const Session& session) { return RunAwait(session, *flags); }});
 }
 

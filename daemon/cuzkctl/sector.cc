@@ -14,7 +14,7 @@ struct SectorFlags {
 };
 
 StatusOr<ControlExit> RunMake(const Session& session, const SectorFlags& flags) {
-  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, filecoin::CircuitByNames(flags.kind, flags.size));
+  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOfFlags(flags.kind, flags.size));
   CUZK_ASSIGN_OR_RETURN(const filecoin::RegisteredProof* proof, filecoin::ProofToMake(*circuit));
   CUZK_ASSIGN_OR_RETURN(filecoin::MadeRequest made, filecoin::MakeRequest(*proof, {.seed = flags.seed}));
   CUZK_RETURN_IF_ERROR(filecoin::WriteRequestDirectory(made, flags.out));

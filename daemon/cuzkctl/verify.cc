@@ -51,7 +51,9 @@ StatusOr<groth16::VerifyingKey> ReadKey(const Session& session, const VerifyFlag
 
 StatusOr<ControlExit> RunVerify(const Session& session, const VerifyFlags& flags) {
   CUZK_ASSIGN_OR_RETURN(filecoin::Verification request, filecoin::ReadVerification(flags.request));
-  CUZK_ASSIGN_OR_RETURN(std::string proof, ReadFile(flags.proof));
+  // What is longer by less than a partition is told below what it lacks or has too much.
+  const uint64_t most_bytes = (request.public_inputs.size() + 1) * groth16::Proof::kBytes;
+  CUZK_ASSIGN_OR_RETURN(std::string proof, ReadFile(flags.proof, most_bytes));
   CUZK_ASSIGN_OR_RETURN(groth16::VerifyingKey key, ReadKey(session, flags, *request.proof->circuit));
   CUZK_ASSIGN_OR_RETURN(std::string fault, FindFault(request, proof, groth16::Verifier(key, session.arithmetic)));
   const filecoin::Circuit& circuit = *request.proof->circuit;

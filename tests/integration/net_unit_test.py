@@ -65,8 +65,19 @@ class Unit(unittest.TestCase):
         self.assertEqual(service["Type"], "notify")
         self.assertIn("-HUP", service["ExecReload"])
         self.assertTrue(service["WatchdogSec"])
+
+    def test_a_mistake_in_the_settings_is_not_tried_again(self):
+        service = self.section()
+        self.assertEqual(service["Restart"], "on-failure")
         # Exit codes that a restart does not mend: usage, permission, settings.
         self.assertEqual(service["RestartPreventExitStatus"], "2 77 78")
+        # systemd looks at the main process for that, not at what runs before or after it: nothing else may fail.
+        self.assertEqual([key for key in service if key.startswith("ExecStart")], ["ExecStart"])
+        bad = self.folder / "bad.toml"
+        bad.write_text("[jobs]\nqueue = 0\n")
+        command = service["ExecStart"].replace("/usr/bin/cuzkd", str(fixture.BIN / "cuzkd")).split()
+        self.assertEqual(fixture.run(*command, "--config", bad).code, 78)
+        self.assertEqual(fixture.run(*command, "--no-such-flag").code, 2)
 
     def test_nothing_hides_the_cards(self):
         service = self.section()

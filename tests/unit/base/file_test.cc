@@ -1,5 +1,6 @@
 #include "core/base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,6 +41,82 @@ TEST_F(FileTest, AppearsOnlyWhenCommitted) {
   }
   EXPECT_EQ(ReadFile(path).value(), "Jello");
   EXPECT_EQ(Entries(), 1u);
+}
+
+TEST_F(FileTest, LinksStayAndTheirTargetsAreWritten) {
+  ASSERT_TRUE(WriteFile(directory_ / "x", AsBytes("old")).ok());
+  std::filesystem::create_directory(directory_ / "folder");
+  std::filesystem::create_symlink("../x", directory_ / "folder" / "a");
+  std::filesystem::create_symlink("folder/a", directory_ / "b");
+  std::filesystem::create_symlink("y", directory_ / "dangling");
+  for (auto [name, target] : {std::pair("b", "x"), std::pair("dangling", "y")}) {
+    ASSERT_TRUE(CheckOutput(directory_ / name).ok());
+    ASSERT_TRUE(WriteFile(directory_ / name, AsBytes("new")).ok());
+    EXPECT_TRUE(std::filesystem::is_symlink(directory_ / name));
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(directory_ / target)));
+    EXPECT_EQ(ReadFile(directory_ / target).value(), "new");
+  }
+  std::filesystem::create_symlink("loop", directory_ / "loop");
+  EXPECT_FALSE(WriteFile(directory_ / "loop", AsBytes("new")).ok());
+  EXPECT_EQ(Entries(), 6u);
+}
+
+TEST_F(FileTest, APipeIsWrittenIntoAndStays) {
+  const auto pipe = directory_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", directory_ / "link");
+  int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  ASSERT_TRUE(CheckOutput(directory_ / "link").ok());
+  ASSERT_TRUE(WriteFile(directory_ / "link", AsBytes("proof")).ok());
+  char text[16] = {};
+  EXPECT_EQ(read(reader, text, sizeof text), 5);
+  EXPECT_STREQ(text, "proof");
+  close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_EQ(Entries(), 2u);
+}
+
+TEST_F(FileTest, AnOpenDescriptorIsWrittenWhereItStands) {
+  const auto path = directory_ / "x";
+  int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(write(fd, "text ", 5), 5);
+  // As /dev/stdout is.
+  std::filesystem::create_symlink(StrCat("/proc/self/fd/", fd), directory_ / "out");
+  ASSERT_TRUE(CheckOutput(directory_ / "out").ok());
+  ASSERT_TRUE(WriteFile(directory_ / "out", AsBytes("proof")).ok());
+  ASSERT_EQ(write(fd, " text", 5), 5);
+  close(fd);
+  EXPECT_EQ(ReadFile(path).value(), "text proof text");
+  EXPECT_EQ(Entries(), 2u);
+}
+
+TEST_F(FileTest, WhatCannotBeWrittenIsKnownBefore) {
+  for (const char* name : {"", "folder", "none/x", "none/"}) {
+    std::filesystem::create_directory(directory_ / "folder");
+    Status checked = CheckOutput(directory_ / name);
+    EXPECT_FALSE(checked.ok()) << name;
+    EXPECT_EQ(WriteFile(directory_ / name, AsBytes("x")), checked) << name;
+  }
+  EXPECT_EQ(CheckOutput(directory_).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckOutput(directory_ / "none" / "x").code(), absl::StatusCode::kNotFound);
+  // Nor is what came there meanwhile replaced.
+  AtomicFile file = AtomicFile::Create(directory_ / "y").value();
+  ASSERT_EQ(mkfifo((directory_ / "y").c_str(), 0600), 0);
+  EXPECT_EQ(file.Commit().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(std::filesystem::is_fifo(directory_ / "y"));
+}
+
+TEST_F(FileTest, LargerFilesThanAskedForAreRefused) {
+  const auto path = directory_ / "sparse";
+  std::ofstream(path) << "x";
+  std::filesystem::resize_file(path, uint64_t{100} << 30);
+  Status status = ReadFile(path, 1920).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  for (const char* part : {"sparse", "107374182400", "1920"}) {
+    EXPECT_NE(status.message().find(part), std::string::npos) << status;
+  }
+  EXPECT_EQ(ReadFile(path).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(FileTest, AbandonedFileLeavesNothing) {

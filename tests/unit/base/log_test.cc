@@ -21,6 +21,13 @@ TEST(LogTest, TextLinesHaveTimeLevelMessageAndFields) {
   EXPECT_THAT(out.str(), MatchesRegex("20[-0-9]+T[0-9:.]+Z warning job failed job_id=porep-1000-7 err=partition 3\n"));
 }
 
+TEST(LogTest, AnIdCannotPassForAnotherField) {
+  std::ostringstream out;
+  Logger logger({.stream = &out});
+  logger.Info("x", {{"job_id", "a err=\"b\\"}, {"err", "partition 3"}});
+  EXPECT_THAT(out.str(), EndsWith("info x job_id=\"a err=\\\"b\\\\\" err=partition 3\n"));
+}
+
 TEST(LogTest, JsonLinesAreObjects) {
   std::ostringstream out;
   Logger logger({.json = true, .stream = &out});

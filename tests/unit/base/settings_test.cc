@@ -137,7 +137,7 @@ TEST_F(SettingsTest, MistakesInAFileAreRefusedWithFileAndLine) {
   EXPECT_THAT(FileRefusal("[jobs]\ndrain = \"2 h\"\n"), HasSubstr("cuzkd.toml:2: jobs.drain: expected a duration"));
   EXPECT_THAT(FileRefusal("[params]\nallow_development = \"yes\"\n"),
               HasSubstr("cuzkd.toml:2: params.allow_development"));
-  EXPECT_THAT(FileRefusal("[log]\nlevel = \"loud\"\n"), HasSubstr("debug|info|warning|error"));
+  EXPECT_THAT(FileRefusal("[log]\nlevel = \"loud\"\n"), HasSubstr("expected one of debug|info|warning|error, not"));
   EXPECT_THAT(FileRefusal("[log]\nlevel = \"info\"\nlevel = \"info\"\n"), HasSubstr("cuzkd.toml:3"));
   EXPECT_THAT(FileRefusal("[log\n"), HasSubstr("cuzkd.toml:1"));
   EXPECT_THAT(FileRefusal("[params]\npreload = [\"a\", 1]\n"), HasSubstr("cuzkd.toml:2: params.preload"));

@@ -135,8 +135,9 @@ TEST(ConvertSettingsTest, ValuesThatNeedAWord) {
 TEST(ConvertSettingsTest, PlaintextIsAllowedOnlyWhereItWasServed) {
   Settings local = Read(Convert("[daemon]\nlisten = \"127.0.0.1:9820\"\nstatus_listen = \"\"").toml);
   EXPECT_FALSE(local.Bool("grpc.allow_plaintext"));
+  EXPECT_FALSE(local.Bool("http.allow_remote"));
   EXPECT_EQ(local.Text("http.listen"), "");
-  EXPECT_TRUE(Read(Convert("[daemon]\nstatus_listen = \"0.0.0.0:1\"").toml).Bool("grpc.allow_plaintext"));
+  EXPECT_TRUE(Read(Convert("[daemon]\nstatus_listen = \"0.0.0.0:1\"").toml).Bool("http.allow_remote"));
 }
 
 TEST(ConvertSettingsTest, TextsCannotLeaveTheirComment) {

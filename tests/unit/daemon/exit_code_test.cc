@@ -17,6 +17,11 @@ TEST(ExitCodeTest, AnErrorAtStartTellsTheSupervisorWhetherToTryAgain) {
 TEST(ExitCodeTest, AScriptSeesWhatHappened) {
   EXPECT_EQ(ControlExitOf(absl::UnavailableError("")), ControlExit::kUnreachable);
   EXPECT_EQ(ControlExitOf(absl::InvalidArgumentError("")), ControlExit::kRefused);
+  EXPECT_EQ(ControlExitOf(absl::InvalidArgumentError("--timeout: \"x\" is not a duration")), ControlExit::kUsage);
+  EXPECT_EQ(ControlExitOf(absl::ResourceExhaustedError("the queue is full: 9 jobs are unfinished")),
+            ControlExit::kUnreachable);
+  EXPECT_EQ(ControlExitOf(absl::ResourceExhaustedError("Received message larger than max (9 vs. 8)")),
+            ControlExit::kRefused);
   EXPECT_EQ(ControlExitOf(absl::UnimplementedError("")), ControlExit::kRefused);
   EXPECT_EQ(ControlExitOf(absl::NotFoundError("")), ControlExit::kRefused);
   EXPECT_EQ(ControlExitOf(absl::FailedPreconditionError("")), ControlExit::kNoParameters);

@@ -81,9 +81,15 @@ TEST(IsLocalHostTest, NamesOfThisMachineAndAddresses) {
 }
 
 // Browsers open connections before they have anything to ask.
+// Nor is one kept after its answer, whatever its client asks for.
+TEST_F(HttpServerTest, AConnectionEndsWithItsAnswer) {
+  std::string request = "GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n";
+  EXPECT_THAT(Exchange(server_->port(), request), HasSubstr("Connection: close\r\n"));
+}
+
 TEST_F(HttpServerTest, IdleConnectionsKeepNobodyWaiting) {
   std::vector<int> idle;
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < 200; ++i) {
     idle.push_back(socket(AF_INET, SOCK_STREAM, 0));
     sockaddr_in name{};
     name.sin_family = AF_INET;

@@ -139,9 +139,26 @@ TEST(OptionsTest, WhatOnlyTheDaemonCanSeeIsRefusedByName) {
   EXPECT_THAT(Refusal("devices.workers", "9"), HasSubstr("devices.workers"));
 }
 
+TEST(OptionsTest, WhatNobodyCanListenOnIsRefused) {
+  EXPECT_THAT(Refusal("http.listen", "unix:/run/x"), HasSubstr("http.listen: must be HOST:PORT"));
+  EXPECT_THAT(Refusal("http.listen", "unix-abstract:x"), HasSubstr("http.listen: must be HOST:PORT"));
+  for (const char* listen : {"unix:/a,unix:///a", "127.0.0.1:1,unix:/a,127.0.0.1:1", "[::1]:7,[::1]:7",
+                             "localhost:9821", "127.0.0.1:9821"}) {
+    EXPECT_THAT(Refusal("listen", listen), HasSubstr("same address")) << listen;
+  }
+  EXPECT_THAT(
+      std::string(MakeOptions(With({{"listen", "0.0.0.0:9821"}, {"grpc.allow_plaintext", "true"}})).status().message()),
+      HasSubstr("same address"));
+  EXPECT_TRUE(
+      MakeOptions(With({{"listen", "127.0.0.1:0,127.0.0.1:0,127.0.0.1:1,[::1]:1"}, {"http.listen", "127.0.0.1:0"}}))
+          .ok());
+}
+
 TEST(OptionsTest, PlaintextIsForThisMachineUnlessAllowed) {
   EXPECT_THAT(Refusal("listen", "0.0.0.0:9820"), HasSubstr("grpc.allow_plaintext"));
-  EXPECT_THAT(Refusal("http.listen", "0.0.0.0:9821"), HasSubstr("grpc.allow_plaintext"));
+  EXPECT_THAT(Refusal("http.listen", "0.0.0.0:9821"), HasSubstr("http.allow_remote"));
+  EXPECT_FALSE(MakeOptions(With({{"http.listen", "0.0.0.0:9821"}, {"grpc.allow_plaintext", "true"}})).ok());
+  EXPECT_TRUE(MakeOptions(With({{"http.listen", "0.0.0.0:9821"}, {"http.allow_remote", "true"}})).ok());
   EXPECT_TRUE(MakeOptions(With({{"listen", "0.0.0.0:9820"}, {"grpc.allow_plaintext", "true"}})).ok());
 }
 

@@ -124,7 +124,7 @@ TEST(TelemetryTest, S02_RequestIdsStayOnTheirLineAndOutOfLabels) {
   telemetry.OnStage(filecoin::Kind::kWindow, engine::Stage::kSynthesis, 0.3);
   std::string line = out.str();
   EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
-  EXPECT_THAT(line, HasSubstr("job_id=wdpost-1000-0-[18 52 86 1 2 3 4 5]\\nforged"));
+  EXPECT_THAT(line, HasSubstr("job_id=\"wdpost-1000-0-[18 52 86 1 2 3 4 5]\\nforged\""));
   EXPECT_THAT(metrics.Text(), Not(HasSubstr("wdpost")));
   EXPECT_THAT(metrics.Text(), HasSubstr("cuzk_stage_duration_seconds_count{stage=\"synthesis\"} 1"));
   EXPECT_THAT(metrics.Text(), Not(HasSubstr("cuzk_proof_duration_seconds_count{proof_kind=\"window_post\"}")));

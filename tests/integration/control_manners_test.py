@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""How cuzkctl and cuzkd take what is wrong on their command line, and where a proof goes.
+
+Usage: control_manners_test.py BIN VECTORS PARAMETERS
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+
+import daemon_fixture as fixture
+from daemon_fixture import control, requests, run
+
+
+def sparse(path, size=100 << 30):
+    with open(path, "wb") as file:
+        file.truncate(size)
+    return path
+
+
+class Manners(fixture.DaemonTest):
+
+    def request(self):
+        return requests("winning")[0]
+
+    def test_a_proof_goes_into_a_pipe_and_through_a_link(self):
+        """And what is there stays what it is."""
+        pipe, link, target = self.folder / "pipe", self.folder / "link", self.folder / "target"
+        os.mkfifo(pipe)
+        link.symlink_to(target.name)
+        self.assertEqual(self.daemon.control("submit", "--request", self.request(), "--id", "piped").code, 0)
+        with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+            answer = self.daemon.control("await", "piped", "--out", pipe)
+            proof = reader.communicate(timeout=60)[0]
+        self.assertEqual((answer.code, len(proof)), (0, 192), answer)
+        self.assertTrue(pipe.is_fifo())
+        self.assertEqual(self.daemon.control("await", "piped", "--out", link).code, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(target.read_bytes(), proof)
+        # stdout is what whoever started the program made it.
+        with open(self.folder / "stdout", "wb") as out:
+            code = subprocess.run([str(fixture.BIN / "cuzkctl"), "--address", self.daemon.address, "await", "piped", "--out",
+                                   "/dev/stdout"], stdout=out, env=fixture.clean_environment(), timeout=60).returncode
+        self.assertEqual(code, 0)
+        self.assertTrue((self.folder / "stdout").read_bytes().startswith(proof + b"piped: proof of"))
+
+    def test_where_a_proof_cannot_go_is_said_before_it_is_made(self):
+        for out, code in ((self.folder, 2), (self.folder / "none" / "proof", 6)):
+            for command in (("prove", "--request", self.request(), "--id", "unwritten"), ("await", "unwritten")):
+                answer = self.daemon.control(*command, "--out", out)
+                self.assertEqual(answer.code, code, answer)
+                self.assertIn(str(out), answer.err)
+        self.assertIn("unwritten", self.daemon.control("await", "unwritten").err)  # it was never submitted
+
+    def test_a_proof_without_a_file(self):
+        answer = self.daemon.control("prove", "--request", self.request(), "--id", "shown")
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("--out FILE", answer.out)
+        proof = self.folder / "proof"
+        proof.write_bytes(bytes.fromhex(self.daemon.control("--json", "await", "shown").json()["proof"]))
+        self.verify(self.request(), proof)
+        with_file = self.daemon.control("--json", "await", "shown", "--out", proof).json()
+        self.assertNotIn("proof", with_file)
+
+    def test_enormous_files_are_refused_by_name(self):
+        proof = sparse(self.folder / "proof")
+        answer = control("verify", "--request", self.request(), "--proof", proof,
+                         environment={"CUZK_PARAMS_DIRECTORY": str(fixture.PARAMS)})
+        self.assertEqual(answer.code, 6, answer)
+        for word in (str(proof), str(100 << 30)):
+            self.assertIn(word, answer.err)
+        copy = self.copy_of(self.request())
+        for name in [path.name for path in copy.iterdir() if path.name != "expected.json"]:
+            copy = self.copy_of(self.request())
+            sparse(copy / name)
+            answer = self.daemon.control("submit", "--request", copy)
+            self.assertEqual(answer.code, 6, answer)
+            self.assertIn(name, answer.err)
+
+    def test_wrong_values_of_flags_are_usage(self):
+        for words in (("--address", "nowhere", "status"), ("await", "x", "--timeout", "soon"), ("top", "--interval", "x"),
+                      ("circuit", "digest", "--kind", "x", "--size", "2KiB"),
+                      ("sector", "make", "--kind", "winning", "--size", "3KiB", "--out", self.folder / "x"),
+                      ("params", "make", "--kind", "x", "--size", "2KiB", "--out", self.folder / "x"),
+                      ("submit", "--request", self.request(), "--id", "a\nb")):
+            answer = control(*words)
+            self.assertEqual(answer.code, 2, answer)
+            self.assertEqual(answer.err.count("\n"), 1, answer)
+        for words in (("foo",), ("params", "foo")):
+            answer = control(*words)
+            self.assertEqual((answer.code, "foo" in answer.err), (2, True), answer)
+
+    def test_files_that_are_none_are_the_input_s_fault(self):
+        for words in (("submit", "--request", self.request() / "request.json"), ("params", "check", self.folder),
+                      ("params", "check", self.folder / "none")):
+            answer = self.daemon.control(*words)
+            self.assertEqual(answer.code, 6, answer)
+
+    def test_an_output_that_cannot_be_written_is_an_error(self):
+        for command in (("cuzkctl", "circuit", "list"), ("cuzkd", "--print-defaults"), ("cuzkd", "--print-man", "cuzkd")):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([str(fixture.BIN / command[0]), *command[1:]], stdout=full, stderr=subprocess.PIPE,
+                                      env=fixture.clean_environment(), timeout=60)
+            self.assertEqual(done.returncode, 70, command)
+            self.assertIn(b"stdout", done.stderr)
+
+    def test_an_empty_value_does_not_take_the_next_flag(self):
+        answer = run(fixture.BIN / "cuzkd", "--print-config", "--http.listen=", "--log.level", "debug")
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn('level = "debug"', answer.out)
+        self.assertRegex(answer.out, r'(?s)\[http\]\nlisten = ""')
+
+    def test_what_is_no_text_is_refused_with_a_text(self):
+        """And what the library says of it is a line of the log as any other."""
+        answer = self.daemon.control("await", os.fsdecode(b"\xff\xfe"))
+        self.assertEqual(answer.code, 6, answer)
+        self.assertIn("UTF-8", answer.err.splitlines()[-1])
+        self.assertIn("warning protobuf err=", self.daemon.log())
+        for line in self.daemon.log().splitlines():
+            self.assertRegex(line, r"^20\d\d-\S+Z (debug|info|warning|error) ")
+
+
+class FullQueue(fixture.DaemonTest):
+    FLAGS = ("--jobs.queue", "1")
+
+    def test_a_full_queue_is_to_be_tried_again(self):
+        answers = [self.daemon.control("submit", "--request", requests("porep")[0], "--id", f"job{i}") for i in range(2)]
+        self.assertEqual([answer.code for answer in answers], [0, 3], answers)
+        self.daemon.control("cancel", "job0")
+
+
+if __name__ == "__main__":
+    fixture.configure(*sys.argv[1:4])
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
