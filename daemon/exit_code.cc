@@ -21,7 +21,7 @@ constexpr ExitRow kControlExits[] = {
     {Code(ControlExit::kOk), "Done, or the proof is valid"},
     {Code(ControlExit::kFailed),
      "The proof is not valid, the job failed, or doctor found what keeps the daemon from proving"},
-    {Code(ControlExit::kUsage), "Usage"},
+    {Code(ControlExit::kUsage), "Usage, or what a flag names is not there"},
     {Code(ControlExit::kUnreachable), "The daemon cannot be reached, or accepts nothing now"},
     {Code(ControlExit::kTimeout), "Not done within the time given"},
     {Code(ControlExit::kCancelled), "Cancelled"},
@@ -71,10 +71,10 @@ ControlExit ControlExitOf(const Status& status) {
     case absl::StatusCode::kResourceExhausted:
       return too_large ? ControlExit::kRefused : ControlExit::kUnreachable;
     case absl::StatusCode::kInvalidArgument:
-      return flag ? ControlExit::kUsage : ControlExit::kRefused;
     case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kUnimplemented:
     case absl::StatusCode::kPermissionDenied:
+      return flag ? ControlExit::kUsage : ControlExit::kRefused;
+    case absl::StatusCode::kUnimplemented:
       return ControlExit::kRefused;
     case absl::StatusCode::kFailedPrecondition:
       return ControlExit::kNoParameters;

@@ -2,7 +2,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "core/base/log.h"
 #include "core/filecoin/request_directory.h"
 #include "daemon/address.h"
 #include "daemon/convert.h"
@@ -47,9 +46,6 @@ Status Explained(const Session& session, const Status& status) {
 
 StatusOr<v1::SubmitProofRequest> ReadRequest(const Settings& settings, const std::string& directory,
                                              const std::string& id) {
-  if (EscapeControl(id) != id) {
-    return absl::InvalidArgumentError(StrCat("--id: \"", EscapeControl(id), "\": control characters, or no UTF-8"));
-  }
   const uint64_t most_bytes = settings.Size("grpc.max_message").value_or(filecoin::kLargestMessage);
   CUZK_ASSIGN_OR_RETURN(filecoin::DirectoryRequest read, filecoin::ReadRequestDirectory(directory, most_bytes));
   if (!id.empty()) read.request_id = id;

@@ -401,7 +401,7 @@ class Top(fixture.DaemonTest):
         self.assertGreater(pictures[0]["budget_bytes"], 0)
 
     def test_refusals(self):
-        self.assertEqual(self.daemon.control("top", "--interval", "1ms").code, 6)
+        self.assertEqual(self.daemon.control("top", "--interval", "1ms").code, 2)
         self.assertEqual(control("--address", f"unix:{self.folder}/s", "top", "--count", "1").code, 3)
 
 
