@@ -10,20 +10,10 @@
 #include <memory>
 
 #include "core/base/file.h"
+#include "daemon/openssl_objects.h"
 
 namespace cuzk::daemon {
 namespace {
-
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 
 // What names the file, a setting or a flag, and the file.
 struct Source {
@@ -31,8 +21,6 @@ struct Source {
   const std::string& path;
   std::string Place() const { return StrCat(name, ": ", path); }
 };
-
-Bio Reader(const std::string& text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
 
 // The first of one or more certificates; all must be readable.
 StatusOr<Certificate> ReadChain(const Source& source, const std::string& text) {

@@ -131,7 +131,10 @@ StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) 
   std::unique_ptr<JobStore> store(new JobStore(options));
   Status status = store->Begin();
   if (status.ok()) return store;
-  if (absl::IsPermissionDenied(status) || absl::IsResourceExhausted(status)) return status;
+  // These say what to do themselves: a store that another process has open is not to be moved away.
+  if (absl::IsPermissionDenied(status) || absl::IsResourceExhausted(status) || absl::IsFailedPrecondition(status)) {
+    return status;
+  }
   return absl::FailedPreconditionError(StrCat(
       status.message(), "; mend ", options.directory.string(),
       " or move it away (jobs that wait in it are lost then), or choose another place with jobs.state_directory"));

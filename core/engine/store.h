@@ -52,8 +52,8 @@ class JobStore {
  public:
   /// Opens or makes the store, and deletes payload files of its own that belong to no unfinished job; whatever else
   /// lies in the folder stays. What was in work when the process before this one died has one loss more.
-  /// FAILED_PRECONDITION if another process has it open, or if its format is not this program's; DATA_LOSS if SQLite
-  /// finds it damaged.
+  /// FAILED_PRECONDITION if another process has it open, if its format is not this program's, or if it cannot be opened
+  /// or is damaged; PERMISSION_DENIED; RESOURCE_EXHAUSTED if the disk is full.
   static StatusOr<std::unique_ptr<JobStore>> Open(const StoreOptions& options);
   ~JobStore();
 

@@ -10,26 +10,15 @@
 #include <memory>
 
 #include "core/base/text.h"
+#include "daemon/openssl_objects.h"
 
 namespace cuzk::daemon {
 namespace {
 
 constexpr int kPatience = 3;  // seconds
 
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
 using Connection = std::unique_ptr<SSL, Freer<SSL_free>>;
-
-Bio Reader(const std::string& text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
 
 // What ReadClientTls accepted.
 Context ContextFor(const ClientTlsMaterial& material) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <spawn.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,10 +13,9 @@
 
 #include "core/base/file.h"
 #include "core/engine/store.h"
+#include "tests/unit/engine/child_process.h"
 #include "tests/unit/engine/small_engine.h"
 #include "tests/unit/groth16/scratch_dir.h"
-
-extern char** environ;
 
 namespace cuzk::engine {
 namespace {
@@ -171,15 +169,8 @@ class Kills : public Losses {
   /// Starts the child and kills it once its first job is in work.
   void Kill() {
     ASSERT_EQ(setenv("CUZK_LOSSES_CHILD", (scratch_ / "").c_str(), 1), 0);
-    std::string filter = "--gtest_filter=LossesChild.*", also = "--gtest_also_run_disabled_tests",
-                name = "/proc/self/exe";
-    char* arguments[] = {name.data(), filter.data(), also.data(), nullptr};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    pid_t child;
-    ASSERT_EQ(posix_spawn(&child, name.c_str(), &actions, nullptr, arguments, environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
+    const pid_t child = testing_support::StartChild("LossesChild.*");
+    ASSERT_GT(child, 0);
     int status = 0;
     while (!std::filesystem::exists(scratch_ / "in work") && waitpid(child, &status, WNOHANG) == 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <spawn.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,9 +15,8 @@
 
 #include "core/base/file.h"
 #include "core/engine/intake.h"
+#include "tests/unit/engine/child_process.h"
 #include "tests/unit/engine/small_engine.h"
-
-extern char** environ;
 
 namespace cuzk::engine {
 namespace {
@@ -107,7 +105,9 @@ TEST_F(StoreTest, KeepsJobsAndOneCopyOfEachPayload) {
 
 TEST_F(StoreTest, IsForOneProcessAndForNobodyElsesEyes) {
   auto store = Open();
-  EXPECT_TRUE(absl::IsFailedPrecondition(JobStore::Open({path()}).status()));
+  const Status taken = JobStore::Open({path()}).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(taken));
+  EXPECT_THAT(std::string(taken.message()), testing::Not(HasSubstr("move it away")));
   EXPECT_TRUE(store->Accept(Example("a")).ok());
   for (const auto& entry : std::filesystem::directory_iterator(path())) {
     auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
@@ -282,15 +282,8 @@ TEST_F(StoreTest, KilledAtRandomMomentsNothingIsLostAndNobodyHearsTwoAnswers) {
   std::mt19937 random(20261130);
   size_t starts = 0;
   for (int round = 0; round < rounds; ++round) {
-    std::string filter = "--gtest_filter=StoreChild.*", also = "--gtest_also_run_disabled_tests",
-                name = "/proc/self/exe";
-    char* arguments[] = {name.data(), filter.data(), also.data(), nullptr};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    pid_t child;
-    ASSERT_EQ(posix_spawn(&child, name.c_str(), &actions, nullptr, arguments, environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
+    const pid_t child = testing_support::StartChild("StoreChild.*");
+    ASSERT_GT(child, 0);
     // Mostly some time after the start, which must succeed each time; now and then in its middle.
     if (round % 5 != 4) {
       auto limit = steady_clock::now() + minutes(5);
