@@ -12,13 +12,13 @@ import http.client
 import json
 import os
 import pathlib
-import socket
 import struct
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "integration"))
 import daemon_fixture as fixture  # noqa: E402
+import http2  # noqa: E402
 from daemon_fixture import Daemon, requests  # noqa: E402
 
 MOST_MS = 50  # GetStatus and /metrics, 99 of 100
@@ -27,18 +27,11 @@ STARTS = 10
 
 
 class Grpc:
-    """Calls without arguments over HTTP/2, as much of RFC 9113 as that needs; headers are never indexed."""
+    """Calls without arguments; headers are never indexed."""
 
     def __init__(self, path):
-        self.stream = socket.socket(socket.AF_UNIX)
-        self.stream.connect(str(path))
-        self.stream.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + self.frame(4, 0, 0, b""))
+        self.connection = http2.Connection(path)
         self.next_id = 1
-        self.buffer = b""
-
-    @staticmethod
-    def frame(kind, flags, stream, payload):
-        return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
     @staticmethod
     def header(name, value):
@@ -46,37 +39,27 @@ class Grpc:
         head = bytes([name]) if isinstance(name, int) else bytes([0, len(name)]) + name.encode()
         return head + bytes([len(value)]) + value.encode()
 
-    def take(self, size):
-        while len(self.buffer) < size:
-            data = self.stream.recv(1 << 16)
-            if not data:
-                raise AssertionError("the daemon closed the connection")
-            self.buffer += data
-        taken, self.buffer = self.buffer[:size], self.buffer[size:]
-        return taken
-
     def call(self, method):
         """The message of the answer."""
         stream, self.next_id = self.next_id, self.next_id + 2
         head = (b"\x83\x86" + self.header(4, method) + self.header(1, "localhost")
                 + self.header("content-type", "application/grpc") + self.header("te", "trailers"))
-        self.stream.sendall(self.frame(1, 4, stream, head) + self.frame(0, 1, stream, b"\0\0\0\0\0"))
+        send = self.connection.send
+        send(http2.HEADERS, http2.END_HEADERS, head, stream)
+        send(http2.DATA, http2.END_STREAM, b"\0\0\0\0\0", stream)
         body = b""
         while True:
-            length, kind, flags, of = struct.unpack(">IBBI", b"\0" + self.take(9))
-            payload = self.take(length)
-            if kind == 4 and not flags & 1:
-                self.stream.sendall(self.frame(4, 1, 0, b""))
-            elif kind == 6 and not flags & 1:
-                self.stream.sendall(self.frame(6, 1, 0, payload))
-            elif kind in (3, 7):
+            kind, flags, of, payload = self.connection.frame()
+            if kind in (http2.SETTINGS, http2.PING) and not flags & http2.ACK:
+                send(kind, http2.ACK, payload if kind == http2.PING else b"")
+            elif kind in (http2.RST_STREAM, http2.GOAWAY):
                 raise AssertionError(f"frame {kind}: {payload}")
-            elif kind == 0 and of == stream:
+            elif kind == http2.DATA and of == stream:
                 body += payload
                 if payload:
-                    window = struct.pack(">I", len(payload))
-                    self.stream.sendall(self.frame(8, 0, 0, window) + self.frame(8, 0, stream, window))
-            if of == stream and kind in (0, 1) and flags & 1:
+                    for window in (0, stream):
+                        send(http2.WINDOW_UPDATE, 0, struct.pack(">I", len(payload)), window)
+            if of == stream and kind in (http2.DATA, http2.HEADERS) and flags & http2.END_STREAM:
                 break
         if len(body) < 5 or struct.unpack(">I", body[1:5])[0] != len(body) - 5:
             raise AssertionError(f"no whole message: {body[:40]}")

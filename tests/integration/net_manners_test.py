@@ -7,7 +7,6 @@ Usage: net_manners_test.py BIN VECTORS PARAMETERS MODULES
 import concurrent.futures
 import json
 import os
-import socket
 import stat
 import struct
 import subprocess
@@ -16,44 +15,16 @@ import time
 import unittest
 
 import daemon_fixture as fixture
+import http2
 import net_fixture as net
 from daemon_fixture import requests
+from http2 import ACK, GOAWAY, PING, SETTINGS
 
 MODULES = None
-SETTINGS, PING, GOAWAY = 4, 6, 7
-ACK = 1
 MAX_CONCURRENT_STREAMS = 3
 
 
-class Http2:
-    """A connection that speaks frames and nothing else."""
-
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(str(path))
-        self.socket.settimeout(600)
-        self.socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-        self.send(SETTINGS, 0, b"")
-
-    def close(self):
-        self.socket.close()
-
-    def send(self, kind, flags, payload):
-        self.socket.sendall(struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + bytes(4) + payload)
-
-    def read(self, length):
-        data = b""
-        while len(data) < length:
-            part = self.socket.recv(length - len(data))
-            if not part:
-                raise EOFError
-            data += part
-        return data
-
-    def frame(self):
-        """Kind, flags, payload; EOFError when the server has closed."""
-        head = self.read(9)
-        return head[3], head[4], self.read(int.from_bytes(head[:3], "big"))
+class Pinger(http2.Connection):
 
     def ping(self):
         """Whether the server answers; False once it has sent GOAWAY or closed."""
@@ -63,7 +34,7 @@ class Http2:
             pass  # closed already; why is still to be read
         try:
             while True:
-                kind, flags, payload = self.frame()
+                kind, flags, _, payload = self.frame()
                 if kind == GOAWAY:
                     self.reason = payload[8:]
                     return False
@@ -81,7 +52,7 @@ class Manners(unittest.TestCase):
         return daemon
 
     def connect(self, daemon):
-        connection = Http2(daemon.socket)
+        connection = Pinger(daemon.socket)
         self.addCleanup(connection.close)
         return connection
 
@@ -103,7 +74,7 @@ class Manners(unittest.TestCase):
         connection = self.connect(daemon)
         asked = 0
         while asked < 3:  # answered
-            kind, flags, payload = connection.frame()
+            kind, flags, _, payload = connection.frame()
             if kind == PING and not flags & ACK:
                 asked += 1
                 connection.send(PING, ACK, payload)
@@ -122,7 +93,7 @@ class Manners(unittest.TestCase):
     def test_the_number_of_streams_is_announced(self):
         connection = self.connect(self.start("--grpc.max_calls", "37"))
         while True:
-            kind, flags, payload = connection.frame()
+            kind, flags, _, payload = connection.frame()
             if kind == SETTINGS and not flags & ACK:
                 break
         values = dict(struct.unpack_from(">HI", payload, at) for at in range(0, len(payload), 6))

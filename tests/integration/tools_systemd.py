@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A double of systemctl and journalctl for a copy of a machine on which no systemd runs: what tools_operations_test.py
-and the package's scripts ask. Services run as their unit file says: user, folders, ExecStartPre, ExecStart, ExecReload."""
+and the package's scripts ask. Services run as their unit file says: user, folders, ExecStart, ExecReload."""
 
 import os
 import pathlib
@@ -69,8 +69,6 @@ class Unit:
         RUN.mkdir(exist_ok=True)
         self.make_folders()
         with open(self.log, "a") as log:
-            for line in self.values("ExecStartPre"):
-                subprocess.run(self.command(self.expand(line)), check=True, stdout=log, stderr=log, env=self.environment())
             process = subprocess.Popen(self.command(self.expand(self.value("ExecStart"))), stdout=log, stderr=log,
                                        stdin=subprocess.DEVNULL, env=self.environment(), start_new_session=True)
         self.pid_file.write_text(str(process.pid))

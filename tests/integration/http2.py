@@ -1,0 +1,41 @@
+"""HTTP/2 over a unix socket, frame by frame: what the tests need of RFC 9113 to see and do what no client library does."""
+
+import socket
+import struct
+
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+ACK = END_STREAM = 1
+END_HEADERS = 4
+
+
+class Connection:
+    """One thread. Answers nothing by itself, neither settings nor pings."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(600)
+        self.socket.connect(str(path))
+        self.buffer = b""
+        self.socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        self.send(SETTINGS, 0, b"")
+
+    def close(self):
+        self.socket.close()
+
+    def send(self, kind, flags, payload, stream=0):
+        head = struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream)
+        self.socket.sendall(head + payload)
+
+    def take(self, size):
+        while len(self.buffer) < size:
+            data = self.socket.recv(1 << 16)
+            if not data:
+                raise EOFError("the server closed the connection")
+            self.buffer += data
+        taken, self.buffer = self.buffer[:size], self.buffer[size:]
+        return taken
+
+    def frame(self):
+        """Kind, flags, stream, payload; EOFError when the server has closed."""
+        length, kind, flags, stream = struct.unpack(">IBBI", b"\0" + self.take(9))
+        return kind, flags, stream, self.take(length)
