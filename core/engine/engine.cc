@@ -94,9 +94,7 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
   }
   // What a PoRep is shows only in its C1.
   if (submission.facts.kind != filecoin::Kind::kPorep && !parameters->Available(*submission.facts.proof->circuit)) {
-    const filecoin::Circuit& circuit = *submission.facts.proof->circuit;
-    CUZK_ASSIGN_OR_RETURN(auto shape, pipeline.ShapeOf(circuit));
-    return parameters->Missing(circuit, *shape);
+    return parameters->Missing(*submission.facts.proof->circuit);
   }
   taken_in = Passage(board.in_flight, board.admission);
   CUZK_RETURN_IF_ERROR(ReserveFor(submission, *work, *parts.budget, pipeline.request_limit()));

@@ -131,6 +131,7 @@ StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop
     ready += status.circuit == circuit_id && status.state == prover::ParameterStatus::State::kReady;
   }
   if (ready >= lines.size()) return PreloadResult{.already_loaded = true};
+  if (!impl_->parameters->Available(*circuit)) return impl_->parameters->Missing(*circuit);
   CUZK_ASSIGN_OR_RETURN(auto shape, pipeline.ShapeOf(*circuit));
   // Whichever comes first: the caller's stop, or the engine's.
   std::stop_source either;

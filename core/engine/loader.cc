@@ -1,13 +1,29 @@
 // The loaders of a device: parameters for the jobs that wait for them, the most urgent job first.
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "core/engine/pipeline.h"
 
 namespace cuzk::engine {
 
-void Pipeline::RunLoader(DeviceLine& line) {
+namespace {
+
+std::set<std::string> CircuitsAtHand(const ParameterSource& parameters, const prover::Device& device) {
+  std::set<std::string> circuits;
+  for (const prover::ParameterStatus& status : parameters.Snapshot()) {
+    if (status.device == &device && status.state == prover::ParameterStatus::State::kReady) {
+      circuits.insert(status.circuit);
+    }
+  }
+  return circuits;
+}
+
+}  // namespace
+
+void Pipeline::RunLoader(DeviceLine& line, Loader loader) {
   for (;;) {
     Passage load;
     const filecoin::Circuit* circuit = nullptr;
@@ -15,8 +31,9 @@ void Pipeline::RunLoader(DeviceLine& line) {
     {
       BoardLock lock(board_);
       Job* job = nullptr;
-      board_.loader_wake.wait(
-          lock.get(), [&] { return board_.stopping || !line.lost.ok() || (job = NextToLoad(line)) != nullptr; });
+      board_.loader_wake.wait(lock.get(), [&] {
+        return board_.stopping || !line.lost.ok() || (job = NextToLoad(line, loader)) != nullptr;
+      });
       if (board_.stopping || !line.lost.ok()) return;
       load = Passage(board_.loads, board_.admission);
       circuit = &job->parsed->circuit();
@@ -33,15 +50,21 @@ void Pipeline::RunLoader(DeviceLine& line) {
   }
 }
 
-Job* Pipeline::NextToLoad(DeviceLine& line) {
+Job* Pipeline::NextToLoad(DeviceLine& line, Loader loader) {
   Job* best = nullptr;
+  std::optional<std::set<std::string>> at_hand;  // asked for once somebody waits
   for (const auto& [key, job] : board_.jobs.jobs()) {
     if (!job->parsed || (best != nullptr && job->priority <= best->priority)) continue;
     const LoadedParameters& mine = Desk(job->parsed->circuit()).lines[line.index];
     if (mine.loading || !mine.failed.ok() || mine.Lock() != nullptr) continue;
     bool waits = std::any_of(job->partitions.begin(), job->partitions.end(),
                              [](const auto& partition) { return partition.state == PartitionState::kPending; });
-    if (waits) best = job.get();
+    if (!waits) continue;
+    if (loader == Loader::kAtHand) {
+      if (!at_hand) at_hand = CircuitsAtHand(*parts_.parameters, *line.device);
+      if (!at_hand->contains(job->circuit)) continue;
+    }
+    best = job.get();
   }
   return best;
 }
@@ -49,6 +72,8 @@ Job* Pipeline::NextToLoad(DeviceLine& line) {
 StatusOr<std::shared_ptr<const prover::ResidentParameters>> Pipeline::Fetch(DeviceLine& line,
                                                                             const filecoin::Circuit& circuit,
                                                                             std::stop_token stop) {
+  // Recording the circuit takes seconds: not before it is known that there is something to load.
+  if (!parts_.parameters->Available(circuit)) return parts_.parameters->Missing(circuit);
   CUZK_ASSIGN_OR_RETURN(auto shape, ShapeOf(circuit));
   Progress progress = [&](uint64_t done, uint64_t total) {
     BoardLock lock(board_);

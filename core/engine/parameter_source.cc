@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/groth16/parameter_file.h"
+#include "core/filecoin/parameter_bytes.h"
 
 namespace cuzk::engine {
 
@@ -15,7 +15,7 @@ bool FileParameters::Available(const filecoin::Circuit& circuit) const {
   return std::filesystem::is_regular_file(directory_ / circuit.params_file(), error);
 }
 
-Status FileParameters::Missing(const filecoin::Circuit& circuit, const r1cs::Shape& shape) const {
+Status FileParameters::Missing(const filecoin::Circuit& circuit) const {
   std::string size(circuit.size->name);
   std::string made = StrCat("cuzkctl params make --kind ", filecoin::KindInfo(circuit.kind).name, " --size ", size,
                             " --out ", directory_.string());
@@ -23,19 +23,20 @@ Status FileParameters::Missing(const filecoin::Circuit& circuit, const r1cs::Sha
                         ? StrCat("no trusted setup was published for it; `", made, "` makes development parameters")
                         : StrCat("fetch the published file with the ecosystem's tools (`curio fetch-params ", size,
                                  "`), or make development parameters with `", made, "`");
-  return absl::FailedPreconditionError(StrCat("no parameters for ", circuit.id, ": ", circuit.params_file(), " (",
-                                              groth16::SectionCounts::Of(shape).FileBytes(), " bytes) is not in ",
-                                              directory_.string(), "; ", get));
+  const uint64_t bytes = filecoin::ParameterBytes(circuit);
+  return absl::FailedPreconditionError(StrCat("no parameters for ", circuit.id, ": ", circuit.params_file(),
+                                              bytes == 0 ? std::string() : StrCat(" (", bytes, " bytes)"),
+                                              " is not in ", directory_.string(), "; ", get));
 }
 
 StatusOr<std::shared_ptr<const prover::ResidentParameters>> FileParameters::Get(
     prover::Device& device, const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
     std::stop_token stop, const Progress& progress) {
-  if (!Available(circuit)) return Missing(circuit, *shape);
+  if (!Available(circuit)) return Missing(circuit);
   prover::ParameterRequest request{.circuit = circuit.id, .path = directory_ / circuit.params_file(), .shape = shape};
   if (!circuit.params_digest.empty()) request.published_digest = std::string(circuit.params_digest);
   auto parameters = store_.Get(device, request, stop, progress);
-  if (absl::IsNotFound(parameters.status())) return Missing(circuit, *shape);
+  if (absl::IsNotFound(parameters.status())) return Missing(circuit);
   return parameters;
 }
 

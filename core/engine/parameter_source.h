@@ -21,8 +21,8 @@ class ParameterSource {
   virtual ~ParameterSource() = default;
   /// Whether the circuit's parameters could be had at all; looks for a file at most.
   virtual bool Available(const filecoin::Circuit& circuit) const = 0;
-  /// FAILED_PRECONDITION that says what is missing, how large it is, and how to get it.
-  virtual Status Missing(const filecoin::Circuit& circuit, const r1cs::Shape& shape) const = 0;
+  /// FAILED_PRECONDITION that says what is missing, how large it is, and how to get it. At once: nothing is recorded.
+  virtual Status Missing(const filecoin::Circuit& circuit) const = 0;
   /// Blocks while they are loaded. Errors of prover::ParameterStore::Get, and Missing().
   virtual StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
                                                                           const filecoin::Circuit& circuit,
@@ -40,7 +40,7 @@ class FileParameters final : public ParameterSource {
  public:
   FileParameters(std::filesystem::path directory, const prover::ParameterStoreOptions& options);
   bool Available(const filecoin::Circuit& circuit) const override;
-  Status Missing(const filecoin::Circuit& circuit, const r1cs::Shape& shape) const override;
+  Status Missing(const filecoin::Circuit& circuit) const override;
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
                                                                   const filecoin::Circuit& circuit,
                                                                   std::shared_ptr<const r1cs::Shape> shape,

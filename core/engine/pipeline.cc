@@ -68,7 +68,9 @@ Pipeline::Pipeline(const PipelineParts& parts)
   budget_listener_ = budget_.AddListener([this] { board_.admission.Notify(); });
   for (auto& line : board_.lines) {
     // A small circuit does not wait until a large one is loaded.
-    for (int loader = 0; loader < 2; ++loader) threads_.emplace_back([this, &line = *line] { RunLoader(line); });
+    for (Loader loader : {Loader::kAny, Loader::kAny, Loader::kAtHand}) {
+      threads_.emplace_back([this, &line = *line, loader] { RunLoader(line, loader); });
+    }
     for (unsigned w = 0; w < line->workers.size(); ++w) {
       threads_.emplace_back([this, &line = *line, w] { RunWorker(line, w); });
     }

@@ -115,8 +115,11 @@ class Pipeline {
   void Queue(DeviceTask task);
 
   // loader.cc
-  void RunLoader(DeviceLine& line);
-  Job* NextToLoad(DeviceLine& line);
+  /// What a loader takes on: any circuit, or one whose parameters the store has and nobody uses. That one takes no
+  /// time, and has a loader of its own so that it never waits behind gigabytes.
+  enum class Loader { kAny, kAtHand };
+  void RunLoader(DeviceLine& line, Loader loader);
+  Job* NextToLoad(DeviceLine& line, Loader loader);
   void Load(DeviceLine& line, const filecoin::Circuit& circuit, std::stop_source stop);
   void StopUnwantedLoads(const Job& over);
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> Fetch(DeviceLine& line, const filecoin::Circuit& circuit,

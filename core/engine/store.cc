@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <set>
 #include <system_error>
@@ -53,6 +54,17 @@ Status MakeDirectory(const std::filesystem::path& directory) {
 }
 
 }  // namespace
+
+Status CheckStateDirectory(const std::filesystem::path& directory) {
+  struct stat info {};
+  constexpr mode_t kOthers = S_IWGRP | S_IRWXO;
+  if (stat(directory.c_str(), &info) != 0 || (info.st_mode & kOthers) == 0) return absl::OkStatus();
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "0%o", info.st_mode & 07777);
+  return absl::PermissionDeniedError(StrCat("jobs.state_directory: ", directory.string(), " has mode ", mode,
+                                            ": others can look into it or write to it; chmod 0700 ",
+                                            directory.string()));
+}
 
 /// A prepared statement; positions count from 1 for parameters, from 0 for columns.
 class JobStore::Statement {
@@ -142,6 +154,7 @@ StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) 
 
 Status JobStore::Begin() {
   CUZK_RETURN_IF_ERROR(MakeDirectory(options_.directory));
+  CUZK_RETURN_IF_ERROR(CheckStateDirectory(options_.directory));
   std::filesystem::path lock = options_.directory / "lock";
   lock_file_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_file_ < 0) return ErrnoStatus(errno, "open", lock);

@@ -47,6 +47,10 @@ struct StoreOptions {
   uint64_t max_payload_bytes = uint64_t{8} << 30;  ///< of all unfinished requests
 };
 
+/// PERMISSION_DENIED, with the mode and what to do, if the folder is there and open to others than its user and group:
+/// who can write into it can take accepted jobs away. Changes nothing: the folder may be somebody else's.
+Status CheckStateDirectory(const std::filesystem::path& directory);
+
 /// Thread-safe; one statement at a time.
 class JobStore {
  public:

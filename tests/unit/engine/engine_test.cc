@@ -293,6 +293,20 @@ TEST(Engine, PreloadAndEvict) {
   EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);  // loaded again
 }
 
+TEST(Engine, MissingParametersAreToldBeforeTheCircuitIsRecorded) {
+  SmallEngine engine;
+  engine.parameters().available = false;
+  EXPECT_TRUE(absl::IsFailedPrecondition(engine->Submit({.vanilla = SmallRequest("1", Kind::kSnap)}).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(engine->Preload("porep-2k").status()));
+  JobResult porep = engine.Prove("1");  // its message does not show the circuit
+  EXPECT_EQ(porep.state, JobState::kFailed);
+  EXPECT_THAT(porep.error, HasSubstr("no parameters for porep-2k"));
+  EXPECT_EQ(engine.work().shapes(), 0);
+  engine.parameters().available = true;
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
+  EXPECT_EQ(engine.work().shapes(), 1);
+}
+
 TEST(Engine, ManyClientsWithCancelsAndDuplicates) {
   SmallEngine engine({.devices = 2, .engine = {.max_unfinished_jobs = 1000, .synthesis_threads = 2}});
   constexpr int kClients = 4, kJobs = 12;

@@ -61,7 +61,7 @@ StatusOr<r1cs::Witness> SmallWork::Write(const filecoin::Circuit&, std::shared_p
 StatusOr<std::shared_ptr<const prover::ResidentParameters>> SmallParameters::Get(
     prover::Device& device, const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
     std::stop_token stop, const Progress& progress) {
-  if (!available) return Missing(circuit, *shape);
+  if (!available) return Missing(circuit);
   return store_.Get(device, {.circuit = circuit.id, .path = path, .shape = shape}, stop, progress);
 }
 

@@ -29,7 +29,12 @@ class SmallWork final : public engine::ProofWork {
   StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
   uint64_t ParsedBytes(uint64_t) const override { return parsed_bytes_; }
   StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
-  StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit&) override { return proving_.shape(); }
+  StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit&) override {
+    ++shapes_;
+    return proving_.shape();
+  }
+  /// How often a circuit was recorded.
+  int shapes() const { return shapes_; }
   StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
                                 const filecoin::Partition& partition, memory::Lease lease, ThreadPool& pool) override;
 
@@ -38,6 +43,7 @@ class SmallWork final : public engine::ProofWork {
   const uint64_t parsed_bytes_;
   std::stop_source slow_;
   std::atomic<const char*> parsing_ = nullptr;
+  std::atomic<int> shapes_ = 0;
 };
 
 /// The one parameter file for every circuit, through a real store.
@@ -46,7 +52,7 @@ class SmallParameters final : public engine::ParameterSource {
   SmallParameters(const Proving& proving, memory::Budget& budget)
       : path(proving.path()), proving_(proving), store_({.budget = &budget, .allow_development = true}) {}
   bool Available(const filecoin::Circuit&) const override { return available; }
-  Status Missing(const filecoin::Circuit& circuit, const r1cs::Shape&) const override {
+  Status Missing(const filecoin::Circuit& circuit) const override {
     return absl::FailedPreconditionError(StrCat("no parameters for ", circuit.id));
   }
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,

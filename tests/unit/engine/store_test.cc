@@ -130,7 +130,7 @@ TEST_F(StoreTest, BoundsItsPayloadsAndClearsWhatACrashLeft) {
 
 TEST_F(StoreTest, TouchesOnlyWhatIsItsOwn) {
   // A folder that is there keeps its mode, and others' files in it stay, however they are called.
-  const auto mode = std::filesystem::perms(0755);
+  const auto mode = std::filesystem::perms(0750);
   std::filesystem::create_directories(path());
   std::filesystem::permissions(path(), mode);
   const std::vector<std::string> others = {"notes.payload",
@@ -153,6 +153,24 @@ TEST_F(StoreTest, TouchesOnlyWhatIsItsOwn) {
   EXPECT_FALSE(std::filesystem::exists(path() / "15.payload"));
   EXPECT_EQ(std::filesystem::status(path()).permissions(), mode);
   EXPECT_TRUE(store->Accept(Example("a")).ok());
+}
+
+TEST_F(StoreTest, AFolderThatIsOpenToTheWorldIsRefusedAndStaysAsItIs) {
+  std::filesystem::create_directories(path());
+  for (unsigned mode : {0755u, 0777u, 01777u, 0770u, 0701u}) {
+    ASSERT_EQ(chmod(path().c_str(), mode), 0);
+    const Status refused = JobStore::Open({path()}).status();
+    EXPECT_TRUE(absl::IsPermissionDenied(refused)) << refused;
+    char text[8];
+    std::snprintf(text, sizeof text, "0%o", mode);
+    for (const std::string& part : {path().string(), std::string(text), std::string("chmod 0700")}) {
+      EXPECT_THAT(std::string(refused.message()), HasSubstr(part));
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(path()));
+    EXPECT_EQ(std::filesystem::status(path()).permissions(), std::filesystem::perms(mode));
+  }
+  ASSERT_EQ(chmod(path().c_str(), 0750), 0);
+  EXPECT_TRUE(JobStore::Open({path()}).ok());
 }
 
 TEST_F(StoreTest, AFolderThatItMakesIsForNobodyElse) {

@@ -88,6 +88,24 @@ TEST(Turns, AWinningPostThatArrivesWhileTenPartitionsAreQueuedStartsWithinOnePar
   EXPECT_LE(least, 1u);
 }
 
+TEST(Turns, AWinningPostWhoseParametersAreLoadedDoesNotWaitForOthersThatAreNot) {
+  SmallEngine engine({.engine = {.synthesis_threads = 2}});
+  EXPECT_TRUE(engine.Verifies(engine.Await(engine.Submit("first", "1", Kind::kWinning)), 1));
+  engine.device().HoldLoads();
+  JobTicket porep = engine.Submit("porep", "1", Kind::kPorep), window = engine.Submit("window", "1", Kind::kWindow);
+  // As many as are loaded at once; another one waits for its turn.
+  engine.WaitFor([](const EngineStatus& status) {
+    return std::count_if(status.parameters.begin(), status.parameters.end(), [](const prover::ParameterStatus& p) {
+             return p.state == prover::ParameterStatus::State::kLoading;
+           }) == 2;
+  });
+  JobTicket snap = engine.Submit("snap", "1", Kind::kSnap);
+  EXPECT_TRUE(engine.Verifies(engine.Await(engine.Submit("second", "1", Kind::kWinning)), 1));
+  EXPECT_EQ(engine->Snapshot().kinds[Kind::kWinning].completed_total, 2u);
+  engine.device().Release();
+  for (const JobTicket& ticket : {porep, window, snap}) EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
+}
+
 TEST(Turns, ALowJobIsPassedABoundedNumberOfTimesWhateverComes) {
   SmallEngine engine({.engine = {.synthesis_threads = 2, .overtakes = 4}, .compute = milliseconds(2)});
   EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);  // recorded from now on
