@@ -140,8 +140,24 @@ Provenance IdentifyKey(const VerifyingKey& key, const std::optional<std::string>
   return published && PublishedDigest(key.ToBytes()) == *published ? Provenance::kPublished : Provenance::kDevelopment;
 }
 
+namespace {
+
+/// The key file beside a parameter file, where there is one, holds its key: proofs are verified with it.
+Status CheckKeyBeside(const ParameterFile& file) {
+  std::filesystem::path path = file.path();
+  StatusOr<VerifyingKey> key = VerifyingKey::FromFile(path.replace_extension(".vk"));
+  if (absl::IsNotFound(key.status())) return absl::OkStatus();
+  if (!key.ok()) return key.status();
+  if (key->ToBytes() == file.verifying_key().ToBytes()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      StrCat(path.string(), ": is not the key of ", file.path().filename().string(), " beside it"));
+}
+
+}  // namespace
+
 StatusOr<Provenance> CheckParameters(const std::filesystem::path& path, const ParameterCheck& check, ThreadPool& pool) {
   CUZK_ASSIGN_OR_RETURN(auto file, ParameterFile::Open(path, check.counts));
+  CUZK_RETURN_IF_ERROR(CheckKeyBeside(*file));
   DecodeOptions decode{.policy = PointPolicy::kSubgroup, .arithmetic = check.arithmetic, .progress = check.points};
   CUZK_RETURN_IF_ERROR(CheckPoints(*file, pool, decode));
   return Identify(file->file(), check.published, check.digest);

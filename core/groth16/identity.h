@@ -59,8 +59,9 @@ struct ParameterCheck {
   algebra::Arithmetic arithmetic = algebra::Arithmetic::kScalar;
   Progress points, digest;
 };
-/// Lengths, every point with its subgroup, and the digest that applies. Errors of ParameterFile::Open, CheckPoints and
-/// Identify.
+/// Lengths, the key file beside it where there is one, every point with its subgroup, and the digest that applies.
+/// Errors of ParameterFile::Open, VerifyingKey::FromFile, CheckPoints and Identify; FailedPrecondition for another
+/// file's key.
 StatusOr<Provenance> CheckParameters(const std::filesystem::path& path, const ParameterCheck& check, ThreadPool& pool);
 
 }  // namespace cuzk::groth16

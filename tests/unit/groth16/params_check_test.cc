@@ -133,6 +133,20 @@ TEST_F(ParamsCheckTest, ASwappedSectionIsFound) {
   EXPECT_THAT(std::string(Check().status().message()), HasSubstr("its development record says"));
 }
 
+TEST_F(ParamsCheckTest, TheKeyFileBesideItIsLookedAt) {
+  const std::filesystem::path key = dir_ / "window-2KiB.vk";
+  const std::string own = Read(0, VerifyingKey::kHeadBytes + 4 + Counts().ic * kG1Bytes);
+  ASSERT_TRUE(WriteFile(key, AsBytes(own)).ok());
+  EXPECT_TRUE(Check().ok()) << Check().status();
+  const std::string other = ReadFile(testing_support::Vectors() / "groth16/winning-2KiB.vk").value();
+  ASSERT_TRUE(WriteFile(key, AsBytes(other)).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(Check().status()));
+  EXPECT_THAT(std::string(Check().status().message()),
+              HasSubstr("window-2KiB.vk: is not the key of window-2KiB.params"));
+  ASSERT_TRUE(WriteFile(key, AsBytes(own.substr(1))).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(Check().status())) << Check().status();
+}
+
 // A circuit's published key is known by its digest; any other key is for development.
 TEST(KeyIdentity, OnlyThePublishedKeyIsPublished) {
   const VerifyingKey key = VerifyingKey::FromFile(testing_support::Vectors() / "groth16/winning-2KiB.vk").value();
