@@ -5,6 +5,8 @@
 namespace cuzk::daemon {
 namespace {
 
+constexpr char kUsageMark[] = "cuzkctl/usage";  // a payload of the status, without content
+
 constexpr int Code(auto exit) { return static_cast<int>(exit); }
 
 constexpr ExitRow kDaemonExits[] = {
@@ -55,9 +57,14 @@ DaemonExit DaemonExitOf(const Status& status) {
   }
 }
 
+Status UsageMistake(Status status) {
+  status.SetPayload(kUsageMark, {});  // nothing happens to OK
+  return status;
+}
+
 ControlExit ControlExitOf(const Status& status) {
-  // A flag whose value is wrong is named first. What a server cannot take at all is no matter of its load.
-  const bool flag = status.message().substr(0, 2) == "--";
+  const bool usage = status.GetPayload(kUsageMark).has_value();
+  // What a server cannot take at all is no matter of its load. gRPC says so in its text alone.
   const bool too_large = absl::StrContains(status.message(), "message larger than max");
   switch (status.code()) {
     case absl::StatusCode::kOk:
@@ -73,7 +80,7 @@ ControlExit ControlExitOf(const Status& status) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kPermissionDenied:
-      return flag ? ControlExit::kUsage : ControlExit::kRefused;
+      return usage ? ControlExit::kUsage : ControlExit::kRefused;
     case absl::StatusCode::kUnimplemented:
       return ControlExit::kRefused;
     case absl::StatusCode::kFailedPrecondition:

@@ -35,6 +35,10 @@ enum class ControlExit {
   kWarning = 8,  ///< doctor alone: nothing failed, something should be mended
   kInternal = 70
 };
+/// The same error, known from now on as a mistake on cuzkctl's command line: what a flag says is wrong, or what it
+/// names is not there or closed. OK stays OK. Whoever annotates such an error marks it afterwards.
+Status UsageMistake(Status status);
+/// Of an error of a subcommand.
 ControlExit ControlExitOf(const Status& status);
 
 /// What each code means, for the manual pages.

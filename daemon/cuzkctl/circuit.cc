@@ -73,7 +73,7 @@ StatusOr<ControlExit> RunDigest(const Session& session, const CircuitFlags& flag
 
 StatusOr<const filecoin::Circuit*> CircuitOfFlags(const std::string& kind, const std::string& size) {
   StatusOr<const filecoin::Circuit*> circuit = filecoin::CircuitByNames(kind, size);
-  return circuit.ok() ? circuit : Annotate(circuit.status(), "--kind, --size");
+  return circuit.ok() ? circuit : UsageMistake(Annotate(circuit.status(), "--kind, --size"));
 }
 
 void AddCircuit(CLI::App& program, Commands& commands) {

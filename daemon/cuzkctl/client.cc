@@ -14,18 +14,19 @@ namespace {
 StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsFor(const Session& session, const Address& address) {
   if (!session.tls.enabled()) return grpc::InsecureChannelCredentials();
   if (address.kind != Address::Kind::kTcp) {
-    return absl::InvalidArgumentError(
-        StrCat("--tls-ca: ", address.Target(), " is a unix socket, which speaks no TLS; --address HOST:PORT"));
+    return UsageMistake(absl::InvalidArgumentError(
+        StrCat("--tls-ca: ", address.Target(), " is a unix socket, which speaks no TLS; --address HOST:PORT")));
   }
-  CUZK_ASSIGN_OR_RETURN(ClientTlsMaterial material, ReadClientTls(session.tls));
-  return grpc::SslCredentials({material.authority, material.key, material.certificate});
+  StatusOr<ClientTlsMaterial> material = ReadClientTls(session.tls);
+  if (!material.ok()) return UsageMistake(material.status());
+  return grpc::SslCredentials({material->authority, material->key, material->certificate});
 }
 
 }  // namespace
 
 StatusOr<Client> Client::Connect(const Session& session) {
   StatusOr<std::vector<Address>> parsed = ParseAddresses(session.address);
-  if (!parsed.ok()) return Annotate(parsed.status(), "--address");
+  if (!parsed.ok()) return UsageMistake(Annotate(parsed.status(), "--address"));
   CUZK_ASSIGN_OR_RETURN(auto credentials, CredentialsFor(session, parsed->front()));
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);

@@ -48,7 +48,7 @@ void AddSector(CLI::App& program, Commands& commands);  ///< sector make
 void AddDoctor(CLI::App& program, Commands& commands);
 void AddTop(CLI::App& program, Commands& commands);
 
-/// The circuit that --kind and --size mean; InvalidArgument names these flags.
+/// The circuit that --kind and --size mean; a UsageMistake names these flags.
 StatusOr<const filecoin::Circuit*> CircuitOfFlags(const std::string& kind, const std::string& size);
 
 /// Prints text and a line end to stdout.

@@ -79,7 +79,9 @@ StatusOr<const filecoin::Circuit*> CircuitOf(const ParamsFlags& flags) {
     return filecoin::FindCircuitByFile(std::filesystem::path(flags.file).filename().string());
   }
   const filecoin::Circuit* circuit = filecoin::FindCircuit(flags.circuit);
-  if (!circuit) return absl::InvalidArgumentError(StrCat("--circuit: there is no circuit \"", flags.circuit, "\""));
+  if (!circuit) {
+    return UsageMistake(absl::InvalidArgumentError(StrCat("--circuit: there is no circuit \"", flags.circuit, "\"")));
+  }
   return circuit;
 }
 

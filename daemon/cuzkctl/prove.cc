@@ -87,7 +87,9 @@ StatusOr<ControlExit> Report(const Session& session, const v1::AwaitProofRespons
 }
 
 // What would be found out only after the proof was made.
-Status CheckOut(const std::string& out) { return out.empty() ? absl::OkStatus() : Annotate(CheckOutput(out), "--out"); }
+Status CheckOut(const std::string& out) {
+  return out.empty() ? absl::OkStatus() : UsageMistake(Annotate(CheckOutput(out), "--out"));
+}
 
 // Shows what the job is doing until `done`; starts over while the daemon does not know it yet.
 void ShowUntilDone(const Client& client, const std::string& job_id, const std::atomic<bool>& done, bool json) {
@@ -152,7 +154,7 @@ StatusOr<ControlExit> RunAwait(const Session& session, const ProveFlags& flags) 
   request.set_job_id(flags.id);
   if (!flags.timeout.empty()) {
     StatusOr<std::chrono::milliseconds> timeout = ParseDuration(flags.timeout);
-    if (!timeout.ok()) return Annotate(timeout.status(), "--timeout");
+    if (!timeout.ok()) return UsageMistake(Annotate(timeout.status(), "--timeout"));
     // The shortest wait that can be asked for: 0 would mean to wait for ever.
     request.set_timeout_ms(std::max<uint64_t>(1, static_cast<uint64_t>(timeout->count())));
   }

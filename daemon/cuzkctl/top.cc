@@ -140,8 +140,8 @@ StatusOr<ControlExit> AsText(const Session& session, Follower& follower, std::ch
 
 StatusOr<ControlExit> RunTop(const Session& session, const TopFlags& flags) {
   StatusOr<std::chrono::milliseconds> interval = ParseDuration(flags.interval);
-  if (!interval.ok()) return Annotate(interval.status(), "--interval");
-  if (interval->count() < 100) return absl::InvalidArgumentError("--interval: at least 100ms");
+  if (!interval.ok()) return UsageMistake(Annotate(interval.status(), "--interval"));
+  if (interval->count() < 100) return UsageMistake(absl::InvalidArgumentError("--interval: at least 100ms"));
   // First the screen: threads made later inherit its blocked signals.
   std::unique_ptr<Screen> screen;
   if (!session.json && IsScreen()) {

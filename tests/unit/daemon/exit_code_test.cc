@@ -17,7 +17,6 @@ TEST(ExitCodeTest, AnErrorAtStartTellsTheSupervisorWhetherToTryAgain) {
 TEST(ExitCodeTest, AScriptSeesWhatHappened) {
   EXPECT_EQ(ControlExitOf(absl::UnavailableError("")), ControlExit::kUnreachable);
   EXPECT_EQ(ControlExitOf(absl::InvalidArgumentError("")), ControlExit::kRefused);
-  EXPECT_EQ(ControlExitOf(absl::InvalidArgumentError("--timeout: \"x\" is not a duration")), ControlExit::kUsage);
   EXPECT_EQ(ControlExitOf(absl::ResourceExhaustedError("the queue is full: 9 jobs are unfinished")),
             ControlExit::kUnreachable);
   EXPECT_EQ(ControlExitOf(absl::ResourceExhaustedError("Received message larger than max (9 vs. 8)")),
@@ -28,6 +27,19 @@ TEST(ExitCodeTest, AScriptSeesWhatHappened) {
   EXPECT_EQ(ControlExitOf(absl::DeadlineExceededError("")), ControlExit::kTimeout);
   EXPECT_EQ(ControlExitOf(absl::CancelledError("")), ControlExit::kCancelled);
   EXPECT_EQ(ControlExitOf(absl::InternalError("")), ControlExit::kInternal);
+}
+
+TEST(ExitCodeTest, AMistakeOnTheCommandLineIsWhatWasMarkedAsOne) {
+  // What the text begins with does not matter: a daemon's may quote an id.
+  EXPECT_EQ(ControlExitOf(absl::NotFoundError("--timeout: there is no such job")), ControlExit::kRefused);
+  const Status bad = UsageMistake(absl::InvalidArgumentError("--timeout: \"x\" is not a duration"));
+  EXPECT_EQ(bad.message(), "--timeout: \"x\" is not a duration");
+  EXPECT_EQ(ControlExitOf(bad), ControlExit::kUsage);
+  EXPECT_EQ(ControlExitOf(UsageMistake(absl::NotFoundError("--out"))), ControlExit::kUsage);
+  EXPECT_EQ(ControlExitOf(UsageMistake(absl::PermissionDeniedError("--out"))), ControlExit::kUsage);
+  // A disk or a system that fails is nobody's mistake.
+  EXPECT_EQ(ControlExitOf(UsageMistake(absl::InternalError("--out"))), ControlExit::kInternal);
+  EXPECT_EQ(ControlExitOf(UsageMistake(absl::OkStatus())), ControlExit::kOk);
 }
 
 }  // namespace
