@@ -14,11 +14,9 @@ struct ParameterStore::Held {
   std::shared_ptr<const ResidentParameters> parameters;
 
   uint64_t device_bytes() const { return parameters->plan().parameter_device_bytes; }
+  /// Somebody took them or gave them back. Called without the store's mutex too.
   void NoteUse() const { last_use_.store(std::chrono::steady_clock::now(), std::memory_order_relaxed); }
-  double SecondsSinceUse() const {
-    auto last = last_use_.load(std::memory_order_relaxed);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - last).count();
-  }
+  std::chrono::steady_clock::time_point last_use() const { return last_use_.load(std::memory_order_relaxed); }
 
  private:
   mutable std::atomic<std::chrono::steady_clock::time_point> last_use_{};
@@ -36,10 +34,11 @@ struct ParameterStore::Entry {
   Status status;                 // why loading failed
   uint64_t done = 0, total = 1;  // of loading
   bool development = false;
-  uint64_t last_use = 0;
   std::shared_ptr<const Held> held;  // set when ready
 
   bool idle() const { return state == ParameterStatus::State::kReady && held.use_count() == 1; }
+  /// Both are ready.
+  bool UsedBefore(const Entry& other) const { return held->last_use() < other.held->last_use(); }
 };
 
 namespace {
@@ -98,7 +97,6 @@ StatusOr<std::shared_ptr<const ResidentParameters>> ParameterStore::Get(Device& 
 }
 
 std::shared_ptr<const ResidentParameters> ParameterStore::Use(Entry& entry) {
-  entry.last_use = ++clock_;
   entry.held->NoteUse();
   auto share = std::make_shared<const Share<Held>>(entry.held, *options_.budget);
   return {share, entry.held->parameters.get()};
@@ -214,7 +212,7 @@ bool ParameterStore::EvictFrom(const Device& device) {
   auto oldest = entries_.end();
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
     if (it->first.first != &device || !it->second->idle() || it->second->held->device_bytes() == 0) continue;
-    if (oldest == entries_.end() || it->second->last_use < oldest->second->last_use) oldest = it;
+    if (oldest == entries_.end() || it->second->UsedBefore(*oldest->second)) oldest = it;
   }
   if (oldest == entries_.end()) return false;
   dropped = std::move(oldest->second);
@@ -276,7 +274,7 @@ uint64_t ParameterStore::EvictIdle(uint64_t host_bytes) {
       for (auto it = entries_.begin(); it != entries_.end(); ++it) {
         // Parameters that live on a device alone hold no host memory: dropping them frees nothing here.
         if (!it->second->idle() || it->second->held->reservation.bytes() == 0) continue;
-        if (oldest == entries_.end() || it->second->last_use < oldest->second->last_use) oldest = it;
+        if (oldest == entries_.end() || it->second->UsedBefore(*oldest->second)) oldest = it;
       }
       if (oldest == entries_.end()) break;
       freed += oldest->second->held->reservation.bytes();
@@ -303,6 +301,7 @@ void ParameterStore::Forget(const Device& device) {
 std::vector<ParameterStatus> ParameterStore::Snapshot() const {
   std::vector<ParameterStatus> out;
   std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
   for (const auto& [key, entry] : entries_) {
     ParameterStatus status{.circuit = key.second, .device = key.first, .state = entry->state};
     status.fraction = static_cast<double>(entry->done) / static_cast<double>(entry->total);
@@ -312,7 +311,8 @@ std::vector<ParameterStatus> ParameterStore::Snapshot() const {
       status.device_bytes = entry->held->device_bytes();
       status.development = entry->development;
       status.in_use = !entry->idle();
-      status.last_used_seconds_ago = status.in_use ? 0 : entry->held->SecondsSinceUse();
+      const std::chrono::duration<double> unused = now - entry->held->last_use();
+      status.last_used_seconds_ago = status.in_use ? 0 : std::max(0.0, unused.count());
     }
     out.push_back(std::move(status));
   }

@@ -107,7 +107,6 @@ class ParameterStore {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<Key, std::shared_ptr<Entry>> entries_;                         // guarded by mutex_
-  uint64_t clock_ = 0;                                                    // counts uses; guarded by mutex_
   std::map<const Device*, std::unique_ptr<ComputeRegion>> load_regions_;  // guarded by mutex_; never removed
   std::map<std::filesystem::path, KnownFile> known_files_;                // guarded by mutex_
   memory::Registration reclaimer_;                                        // last: ends before the rest

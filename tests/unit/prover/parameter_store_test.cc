@@ -110,6 +110,15 @@ TEST_F(ParameterStoreTest, LeastRecentlyUsedGoesFirst) {
   EXPECT_EQ(Used(), 0u);
 }
 
+TEST_F(ParameterStoreTest, WhoGaveBackLastUsedLast) {
+  ParameterStore store(Options());
+  auto one = store.Get(device_, Request(first_, "one"), {}, {}).value();
+  ASSERT_TRUE(store.Get(device_, Request(second_, "two"), {}, {}).ok());
+  one.reset();
+  EXPECT_EQ(store.EvictIdle(1), second_bytes_);
+  EXPECT_EQ(store.Snapshot()[0].circuit, "one");
+}
+
 TEST_F(ParameterStoreTest, WaitsForWhatIsInUse) {
   memory::Budget small(first_bytes_ + second_bytes_ - 1);
   ParameterStore store({.budget = &small, .allow_development = true});
