@@ -39,10 +39,7 @@ void Pipeline::Tick() {
         StrCat("the deadline passed while the job was at stage ", StageName(ProgressOf(*job).stage)));
   }
   board_.jobs.Prune(now);
-  for (int64_t row : board_.jobs.TakeForgottenRows()) {
-    board_.records.push_back({StoreRecord::What::kForget, nullptr, StoredJob{.row = row}});
-    board_.recorder_wake.notify_one();
-  }
+  for (int64_t row : board_.jobs.TakeForgottenRows()) Forget(row);
   // Parameters may have been evicted since; those that nobody waits for any more can be.
   std::set<std::string> waited_for;
   for (const auto& [key, job] : board_.jobs.jobs()) {

@@ -102,7 +102,7 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
   BoardLock lock(board);
   StatusOr<std::optional<JobTicket>> joined = JoinOrRefuse(submission);
   if (!joined.ok() || *joined) {
-    if (submission.row != 0) lock.After([this, row = submission.row] { (void)store->Forget(row); });
+    pipeline.Forget(submission.row);
     if (!joined.ok()) return joined.status();
     return **joined;
   }

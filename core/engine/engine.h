@@ -116,11 +116,11 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Accepts a request, or joins an equal unfinished one (same id, kind and payload), which then has the higher of both
-  /// priorities and the later of both deadlines. Looks at message fields only and returns quickly. On an error the
-  /// request was not accepted and is gone. INVALID_ARGUMENT and UNIMPLEMENTED from the message's fields;
-  /// RESOURCE_EXHAUSTED: queue, size or memory; UNAVAILABLE: draining or no device; FAILED_PRECONDITION: no parameters
-  /// for the circuit, where the message shows it.
+  /// Accepts a request, or joins an equal one (same id, kind and payload) that is unfinished, which then has the higher
+  /// priority and the later deadline, or whose proof nobody fetched. Looks at message fields only and returns quickly.
+  /// On an error the request was not accepted and is gone. INVALID_ARGUMENT and UNIMPLEMENTED from the message's
+  /// fields; RESOURCE_EXHAUSTED: queue, size or memory; UNAVAILABLE: draining or no device; FAILED_PRECONDITION: no
+  /// parameters for the circuit, where the message shows it.
   StatusOr<JobTicket> Submit(ProofRequest request);
 
   /// Waits for the end of the execution that a ticket names. DEADLINE_EXCEEDED when `until` passes first (the job goes

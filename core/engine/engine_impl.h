@@ -23,7 +23,7 @@ struct Engine::Impl {
   Status Store(Submission& submission);
 
   StatusOr<JobTicket> Submit(ProofRequest request);
-  /// With the board locked: a ticket for an equal unfinished job, none if a job may be added, or why not.
+  /// With the board locked: a ticket for an equal job (JobTable::FindEqual), none if a job may be added, or why not.
   StatusOr<std::optional<JobTicket>> JoinOrRefuse(const Submission& submission);
   StatusOr<JobResult> AwaitJob(BoardLock& lock, std::shared_ptr<Job> job, std::optional<TimePoint> until,
                                std::stop_token stop);

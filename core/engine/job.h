@@ -54,7 +54,7 @@ struct ProofRequest {
   filecoin::VanillaRequest vanilla;
 };
 
-/// Names one accepted execution. Equal requests that are unfinished share one.
+/// Names one accepted execution. Equal requests share it until its proof was fetched.
 struct JobTicket {
   std::string job_id;
   uint64_t key = 0;             ///< unique in the life of the process, ascending

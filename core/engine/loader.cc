@@ -119,12 +119,13 @@ void Pipeline::Load(DeviceLine& line, const filecoin::Circuit& circuit, std::sto
   double seconds = std::chrono::duration<double>(end - begin).count();
   // Parameters that were there all the time say nothing about loading.
   bool loaded = parameters.ok() && seconds > 0.05;
+  const prover::MemoryInfo memory = line.device->memory();
   {
     BoardLock lock(board_);
     CircuitDesk& desk = Desk(circuit);
     LoadedParameters& mine = desk.lines[line.index];
     mine.loading = false;
-    line.memory = line.device->memory();
+    line.memory = memory;
     line.memory_seen = Now();
     if (!parameters.ok()) {
       LoadFailed(lock, line, desk, parameters.status());

@@ -142,8 +142,7 @@ void Pipeline::Join(Job& job, Priority priority, std::optional<TimePoint> deadli
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - Now());
     changed.deadline_ms = WallClockMs() + left.count();
   }
-  board_.records.push_back({StoreRecord::What::kChange, nullptr, std::move(changed)});
-  board_.recorder_wake.notify_one();
+  Write({StoreRecord::What::kChange, nullptr, std::move(changed)});
 }
 
 void Pipeline::Refresh(Job& job) {
@@ -222,8 +221,7 @@ bool Pipeline::End(BoardLock& lock, Job& job, JobState state, std::string text) 
     stored.timings.total_ms = Milliseconds(Now() - job.submitted);
   }
   job.ending = Ending{state, std::move(text)};
-  board_.records.push_back({StoreRecord::What::kEnd, board_.jobs.Find(job.key), std::move(stored)});
-  board_.recorder_wake.notify_one();
+  Write({StoreRecord::What::kEnd, board_.jobs.Find(job.key), std::move(stored)});
   return true;
 }
 
@@ -288,9 +286,11 @@ bool Pipeline::Drained() const {
 void Pipeline::Fetched(Job& job) {
   if (job.fetched) return;
   job.fetched = true;
-  if (job.row == 0) return;
-  board_.records.push_back({StoreRecord::What::kFetched, nullptr, StoredJob{.row = job.row}});
-  board_.recorder_wake.notify_one();
+  if (job.row != 0) Write({StoreRecord::What::kFetched, nullptr, StoredJob{.row = job.row}});
+}
+
+void Pipeline::Forget(int64_t row) {
+  if (row != 0) Write({StoreRecord::What::kForget, nullptr, StoredJob{.row = row}});
 }
 
 void Pipeline::Note(std::string text) {

@@ -67,6 +67,8 @@ class Pipeline {
   bool Drained() const;
   /// Somebody got the result. With the board locked.
   void Fetched(Job& job);
+  /// The store need not keep a row any more; 0: there is none. With the board locked.
+  void Forget(int64_t row);
   /// The shape of a circuit, made on the first call. Blocks.
   StatusOr<std::shared_ptr<const r1cs::Shape>> ShapeOf(const filecoin::Circuit& circuit);
   /// What Watch tells about a job. With the board locked.
@@ -142,6 +144,7 @@ class Pipeline {
   bool ProveAgain(BoardLock& lock, Job& job, uint32_t index, const std::string& what);
 
   // recorder.cc
+  void Write(StoreRecord record);  // with the board locked
   void RunRecorder();
   void Record(const StoreRecord& record);
 

@@ -6,6 +6,11 @@
 
 namespace cuzk::engine {
 
+void Pipeline::Write(StoreRecord record) {
+  board_.records.push_back(std::move(record));
+  board_.recorder_wake.notify_one();
+}
+
 void Pipeline::RunRecorder() {
   for (;;) {
     std::deque<StoreRecord> records;

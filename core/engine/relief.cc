@@ -86,8 +86,7 @@ bool Pipeline::Relieve() {
     loading += status.state == prover::ParameterStatus::State::kLoading;
   }
   BoardLock lock(board_);
-  const unsigned threads = std::max(1u, options_.synthesis_threads);
-  if (board_.stopping || board_.in_flight > 0 || board_.synthesis_idle < threads) return false;
+  if (board_.stopping || board_.in_flight > 0 || board_.synthesis_idle < synthesis_threads_) return false;
   if (waiting < loading || board_.loads != loads) return false;
   // Every load waits for memory, and nothing that holds any is on its way.
   yielded = TakeFresh("");
