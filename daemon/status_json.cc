@@ -10,8 +10,6 @@
 namespace cuzk::daemon {
 namespace {
 
-constexpr double kKeepEndedSeconds = 30;
-
 template <class T>
 void OptionalMember(JsonWriter& json, std::string_view name, const std::optional<T>& value) {
   json.Key(name);
@@ -222,9 +220,7 @@ std::string StatusJson(const engine::EngineStatus& status) {
       .Member("active", status.synthesis_active)
       .EndObject();
   json.Key("pipelines").BeginArray();
-  for (const engine::JobStatus& job : status.jobs) {
-    if (job.finished_seconds_ago.value_or(0) <= kKeepEndedSeconds) WriteJob(json, job);
-  }
+  for (const engine::JobStatus& job : status.jobs) WriteJob(json, job);
   json.EndArray();
   WriteWorkers(json, status);
   WriteDevices(json, status);

@@ -4,29 +4,11 @@
 #include <map>
 #include <utility>
 
+#include "core/base/log.h"
 #include "core/base/text.h"
 
 namespace cuzk::engine {
 namespace {
-
-void AppendJsonText(std::string_view text, std::string* out) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  out->push_back('"');
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out->push_back('\\');
-      out->push_back(c);
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out->append("\\u00");
-      out->push_back(kHex[byte >> 4]);
-      out->push_back(kHex[byte & 15]);
-    } else {
-      out->push_back(c);
-    }
-  }
-  out->push_back('"');
-}
 
 int64_t Microseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
@@ -69,18 +51,18 @@ std::string TimelineLog::ToJson() const {
     id = ++number;
     if (id > 1) out.push_back(',');
     out.append(StrCat("\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":", id, ",\"args\":{\"name\":"));
-    AppendJsonText(name, &out);
+    out.append(StrCat("\"", EscapeJson(name), "\""));
     out.append("}}");
   }
   for (const auto& entry : bars) {
     const TimelineBar& bar = *entry;
     out.append(",\n{\"ph\":\"X\",\"cat\":\"cuzk\",\"name\":");
-    AppendJsonText(bar.name, &out);
+    out.append(StrCat("\"", EscapeJson(bar.name), "\""));
     out.append(StrCat(",\"pid\":1,\"tid\":", tracks.at(bar.track), ",\"ts\":", Microseconds(bar.begin - origin_),
                       ",\"dur\":", Microseconds(bar.end - bar.begin)));
     if (bar.job_key != 0) {
       out.append(StrCat(",\"args\":{\"partition\":", bar.partition, ",\"key\":", bar.job_key, ",\"job\":"));
-      AppendJsonText(bar.job_id, &out);
+      out.append(StrCat("\"", EscapeJson(bar.job_id), "\""));
       out.push_back('}');
     }
     out.push_back('}');

@@ -108,23 +108,8 @@ Fr UpdateRho(const Fr& phi, uint64_t challenge, const SizeRow& size) {
 }
 
 std::vector<uint64_t> UpdateChallenges(const Fr& comm_r_new, uint32_t partition, const SizeRow& size) {
-  UpdateCounts counts = UpdateCountsOf(size);
-  unsigned bits = counts.bits(size.log2_nodes), per_digest = counts.per_digest(size.log2_nodes);
-  uint64_t digests = counts.digests(size.log2_nodes);
-  std::vector<uint64_t> challenges;
-  for (uint64_t m = 0; m < digests; ++m) {
-    Fr digest = circuit::PoseidonRandomness(comm_r_new, Fr::FromU64(partition * digests + m));
-    Fr::Canonical value = digest.ToCanonical();
-    for (unsigned t = 0; t < per_digest && challenges.size() < counts.challenges; ++t) {
-      uint64_t challenge = uint64_t{partition} << bits;
-      for (unsigned i = 0; i < bits; ++i) {
-        unsigned bit = t * bits + i;
-        challenge |= (value[bit / 64] >> (bit % 64) & 1) << i;
-      }
-      challenges.push_back(challenge);
-    }
-  }
-  return challenges;
+  const circuit::CircuitSpec spec = SpecOf(*FindCircuit(Kind::kSnap, size));
+  return circuit::UpdateChallenges(std::get<circuit::UpdateSpec>(spec), comm_r_new, partition);
 }
 
 }  // namespace cuzk::filecoin

@@ -11,11 +11,9 @@
 namespace cuzk::filecoin {
 namespace {
 
-Status Wrong(std::string_view what) { return absl::InvalidArgumentError({what.data(), what.size()}); }
-
 Status CheckIndex(uint64_t index, uint64_t expected, std::string_view what) {
   if (index == expected) return absl::OkStatus();
-  return Wrong(StrCat(what, " is ", index, ", not ", expected));
+  return absl::InvalidArgumentError(StrCat(what, " is ", index, ", not ", expected));
 }
 
 /// What all challenges of a partition share.
@@ -46,9 +44,10 @@ class ChallengeChecker {
   Status CheckMerkle(const MerkleProof& merkle, const Fr& root, std::string_view root_name,
                      std::string_view what) const {
     if (merkle.path.leaf_index != challenge_) {
-      return Wrong(StrCat(what, ": index ", merkle.path.leaf_index, " is not the challenge ", challenge_));
+      return absl::InvalidArgumentError(
+          StrCat(what, ": index ", merkle.path.leaf_index, " is not the challenge ", challenge_));
     }
-    if (!(merkle.root == root)) return Wrong(StrCat(what, ": root is not ", root_name));
+    if (!(merkle.root == root)) return absl::InvalidArgumentError(StrCat(what, ": root is not ", root_name));
     return absl::OkStatus();
   }
 
@@ -56,7 +55,7 @@ class ChallengeChecker {
     CUZK_RETURN_IF_ERROR(CheckIndex(column.index, node, "column index"));
     CUZK_RETURN_IF_ERROR(CheckIndex(column.inclusion.path.leaf_index, node, "inclusion_proof: index"));
     if (!(column.inclusion.root == shared_.comm_c)) {
-      return Wrong("inclusion_proof: root is not that of the partition's other columns");
+      return absl::InvalidArgumentError("inclusion_proof: root is not that of the partition's other columns");
     }
     return absl::OkStatus();
   }
@@ -77,7 +76,7 @@ class ChallengeChecker {
     std::vector<Fr> parents = ExpandedParents(proof_, layer);
     for (size_t i = 0; i < kLabelParents; ++i) {
       if (parents[i] == claimed.parents[i]) continue;
-      return Wrong(StrCat("parents ", i, " is not the label in the parent's column"));
+      return absl::InvalidArgumentError(StrCat("parents ", i, " is not the label in the parent's column"));
     }
     return absl::OkStatus();
   }
@@ -85,7 +84,8 @@ class ChallengeChecker {
   Status CheckEncoding() const {
     CUZK_RETURN_IF_ERROR(Annotate(CheckLabelProof(proof_.encoding, proof_.labeling.size()), "encoding_proof"));
     if (proof_.comm_r_last.leaf == proof_.column.rows.back() + proof_.comm_d.leaf) return absl::OkStatus();
-    return Wrong("comm_r_last_proof: leaf is not the encoding of the data (key + leaf of comm_d_proofs)");
+    return absl::InvalidArgumentError(
+        "comm_r_last_proof: leaf is not the encoding of the data (key + leaf of comm_d_proofs)");
   }
 
   const PorepChallengeProof& proof_;
@@ -165,8 +165,8 @@ StatusOr<std::vector<Partition>> MakePorepPartitions(PorepVanilla vanilla, uint6
   Bytes32 replica_id =
       ReplicaId({miner_id, sector_number, vanilla.ticket, vanilla.comm_d, PorepId(vanilla.proof->number)});
   if (vanilla.replica_id != replica_id) {
-    return Wrong(StrCat("replica_id does not follow from miner ", miner_id, ", sector ", sector_number,
-                        ", ticket, comm_d and ", vanilla.proof->name));
+    return absl::InvalidArgumentError(StrCat("replica_id does not follow from miner ", miner_id, ", sector ",
+                                             sector_number, ", ticket, comm_d and ", vanilla.proof->name));
   }
   Graph graph(*vanilla.proof);
   std::vector<Partition> partitions;

@@ -10,14 +10,12 @@
 namespace cuzk::filecoin {
 namespace {
 
-Status Wrong(std::string_view what) { return absl::InvalidArgumentError({what.data(), what.size()}); }
-
 Fr HashPair(const Fr& a, const Fr& b) { return circuit::PoseidonHash(std::array<Fr, 2>{a, b}); }
 
 Status CheckPath(const circuit::TreeShape& tree, const Fr& leaf, const circuit::PathInputs& path, const Fr& root,
                  std::string_view what) {
   if (RootOf(tree, leaf, path) == root) return absl::OkStatus();
-  return Wrong(StrCat(what, ": does not lead to its root"));
+  return absl::InvalidArgumentError(StrCat(what, ": does not lead to its root"));
 }
 
 Fr ElementOf(const Bytes32& bytes) { return *Fr::FromBytesLe(bytes); }
@@ -40,7 +38,7 @@ std::vector<Fr> LabelsOf(const circuit::PorepChallenge& challenge, const Bytes32
 
 Status CheckClaim(const Fr& column_hash, const std::optional<Fr>& claimed, std::string_view what) {
   if (!claimed || column_hash == *claimed) return absl::OkStatus();
-  return Wrong(StrCat(what, ": is not the leaf of its inclusion proof"));
+  return absl::InvalidArgumentError(StrCat(what, ": is not the leaf of its inclusion proof"));
 }
 
 /// "drg parent 2", "expander parent 7".
@@ -64,7 +62,7 @@ Status CheckPorepChallenge(const SizeRow& size, const circuit::PorepInputs& inpu
   const std::vector<Fr>& claimed = challenge.claimed_labels;
   for (size_t i = 0; i < claimed.size(); ++i) {
     if (i < labels.size() && labels[i] == claimed[i]) continue;
-    return Wrong(StrCat("label of layer ", i + 1, ": is not the one that its parents give"));
+    return absl::InvalidArgumentError(StrCat("label of layer ", i + 1, ": is not the one that its parents give"));
   }
   Fr encoded = labels.back() + challenge.data_leaf;
   CUZK_RETURN_IF_ERROR(CheckPath(tree, encoded, challenge.comm_r_last_path, inputs.comm_r_last, "comm_r_last path"));
@@ -75,7 +73,7 @@ Status CheckPorepChallenge(const SizeRow& size, const circuit::PorepInputs& inpu
 
 Status CheckPorep(const SizeRow& size, const circuit::PorepInputs& inputs) {
   if (!(HashPair(inputs.comm_c, inputs.comm_r_last) == inputs.comm_r)) {
-    return Wrong("comm_r is not the hash of comm_c and comm_r_last");
+    return absl::InvalidArgumentError("comm_r is not the hash of comm_c and comm_r_last");
   }
   for (size_t i = 0; i < inputs.challenges.size(); ++i) {
     Status status = CheckPorepChallenge(size, inputs, inputs.challenges[i]);
@@ -88,7 +86,7 @@ Status CheckPost(const SizeRow& size, const circuit::PostInputs& inputs) {
   for (size_t i = 0; i < inputs.sectors.size(); ++i) {
     const circuit::PostSector& sector = inputs.sectors[i];
     if (!(HashPair(sector.comm_c, sector.comm_r_last) == sector.comm_r)) {
-      return Wrong(StrCat("sector ", i, ": comm_r is not the hash of comm_c and comm_r_last"));
+      return absl::InvalidArgumentError(StrCat("sector ", i, ": comm_r is not the hash of comm_c and comm_r_last"));
     }
     for (size_t n = 0; n < sector.challenges.size(); ++n) {
       CUZK_RETURN_IF_ERROR(CheckPath(size.replica_tree(), sector.challenges[n].leaf,
@@ -114,32 +112,33 @@ Status CheckUpdateChallenge(const SizeRow& size, const circuit::UpdateInputs& in
       {"old path", &proof.path_old}, {"new path", &proof.path_new}, {"data path", &proof.data_path}};
   for (auto [name, path] : paths) {
     if (path->leaf_index == challenge) continue;
-    return Wrong(StrCat(name, ": index ", path->leaf_index, " is not the challenge ", challenge));
+    return absl::InvalidArgumentError(StrCat(name, ": index ", path->leaf_index, " is not the challenge ", challenge));
   }
   Fr rho = UpdateRho(UpdatePhi(inputs.comm_d_new, inputs.comm_r_old), challenge, size);
-  if (!(proof.leaf_old + proof.leaf_data * rho == proof.leaf_new)) return Wrong("new label is not old + data * rho");
+  if (!(proof.leaf_old + proof.leaf_data * rho == proof.leaf_new))
+    return absl::InvalidArgumentError("new label is not old + data * rho");
   circuit::TreeShape tree = size.replica_tree();
   CUZK_RETURN_IF_ERROR(CheckPath(tree, proof.leaf_old, proof.path_old, inputs.root_r_old, "old path"));
   CUZK_RETURN_IF_ERROR(CheckPath(tree, proof.leaf_new, proof.path_new, inputs.root_r_new, "new path"));
   Fr apex = DataRootOf(proof.leaf_data, proof.data_path.siblings, challenge);
   uint64_t position = challenge >> proof.data_path.siblings.size();
   if (apex == inputs.apex_leaves[position % inputs.apex_leaves.size()]) return absl::OkStatus();
-  return Wrong("data path: does not lead to its apex leaf");
+  return absl::InvalidArgumentError("data path: does not lead to its apex leaf");
 }
 
 Status CheckUpdate(const SizeRow& size, const circuit::UpdateInputs& inputs) {
   if (!(HashPair(inputs.comm_c, inputs.root_r_old) == inputs.comm_r_old)) {
-    return Wrong("comm_r_old is not the hash of comm_c and the old root");
+    return absl::InvalidArgumentError("comm_r_old is not the hash of comm_c and the old root");
   }
   if (!(HashPair(inputs.comm_c, inputs.root_r_new) == inputs.comm_r_new)) {
-    return Wrong("comm_r_new is not the hash of comm_c and the new root");
+    return absl::InvalidArgumentError("comm_r_new is not the hash of comm_c and the new root");
   }
   std::vector<Fr> row = inputs.apex_leaves;
   for (; row.size() > 1; row.resize(row.size() / 2)) {
     for (size_t i = 0; i < row.size() / 2; ++i) row[i] = DataTreeHash(row[2 * i], row[2 * i + 1]);
   }
   if (!(DataRootOf(row[0], inputs.partition_siblings, inputs.partition) == inputs.comm_d_new)) {
-    return Wrong("the apex leaves do not lead to comm_d_new");
+    return absl::InvalidArgumentError("the apex leaves do not lead to comm_d_new");
   }
   std::vector<uint64_t> challenges = UpdateChallenges(inputs.comm_r_new, inputs.partition, size);
   for (size_t i = 0; i < challenges.size(); ++i) {

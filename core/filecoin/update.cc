@@ -9,8 +9,6 @@
 namespace cuzk::filecoin {
 namespace {
 
-Status Wrong(std::string_view what) { return absl::InvalidArgumentError({what.data(), what.size()}); }
-
 /// What is compared in each challenge of a partition.
 struct Shared {
   Fr root_old, root_new, comm_d_new;
@@ -20,19 +18,20 @@ struct Shared {
 };
 
 Status CheckDataPath(const MerkleProof& proof, const Shared& shared) {
-  if (!(proof.root == shared.comm_d_new)) return Wrong("root is not comm_d_new");
+  if (!(proof.root == shared.comm_d_new)) return absl::InvalidArgumentError("root is not comm_d_new");
   uint64_t node = proof.path.leaf_index >> shared.first_apex_level;
   size_t level = shared.first_apex_level;
   for (const std::vector<Fr>& row : shared.apex) {
     if (!(proof.path.siblings[level] == row[(node & (row.size() - 1)) ^ 1])) {
-      return Wrong(StrCat("level ", level, ": sibling is not a node above the apex leaves"));
+      return absl::InvalidArgumentError(StrCat("level ", level, ": sibling is not a node above the apex leaves"));
     }
     ++level;
     node >>= 1;
   }
   for (const Fr& sibling : shared.partition_siblings) {
     if (!(proof.path.siblings[level] == sibling)) {
-      return Wrong(StrCat("level ", level, ": sibling is not that of the partition's other data paths"));
+      return absl::InvalidArgumentError(
+          StrCat("level ", level, ": sibling is not that of the partition's other data paths"));
     }
     ++level;
   }
@@ -40,12 +39,14 @@ Status CheckDataPath(const MerkleProof& proof, const Shared& shared) {
 }
 
 Status CheckChallenge(const UpdateChallengeProof& proof, const Shared& shared) {
-  if (!(proof.r_old.root == shared.root_old)) return Wrong("proof_r_old: root is not that of the other challenges");
-  if (!(proof.r_new.root == shared.root_new)) return Wrong("proof_r_new: root is not that of the other challenges");
+  if (!(proof.r_old.root == shared.root_old))
+    return absl::InvalidArgumentError("proof_r_old: root is not that of the other challenges");
+  if (!(proof.r_new.root == shared.root_new))
+    return absl::InvalidArgumentError("proof_r_new: root is not that of the other challenges");
   uint64_t node = proof.r_old.path.leaf_index;
   for (const auto& [other, name] : {std::pair(&proof.d_new, "proof_d_new"), std::pair(&proof.r_new, "proof_r_new")}) {
     if (other->path.leaf_index == node) continue;
-    return Wrong(StrCat(name, ": index ", other->path.leaf_index, " is not proof_r_old's ", node));
+    return absl::InvalidArgumentError(StrCat(name, ": index ", other->path.leaf_index, " is not proof_r_old's ", node));
   }
   return Annotate(CheckDataPath(proof.d_new, shared), "proof_d_new");
 }

@@ -26,9 +26,6 @@ engine::EngineStatus Busy() {
   job.partitions = {{.index = 0, .state = engine::PartitionState::kDone, .synthesis_ms = 12, .device_ms = 34},
                     {.index = 1, .state = engine::PartitionState::kPending}};
   status.jobs.push_back(job);
-  job.progress.job_id = "ended long ago";
-  job.finished_seconds_ago = 31;
-  status.jobs.push_back(job);
   engine::DeviceStatus device{.name = "cpu", .ordinal = -1};
   device.workers = {
       {.worker = 0, .job_key = 1, .job_id = "x", .kind = filecoin::Kind::kWindow, .partition = 1, .busy_seconds = 2.5},

@@ -1,5 +1,5 @@
-// One test for each row of the contract's traps that the engine answers for, named after the row; the daemon's tests
-// have the others.
+// Traps of the contract with callers that the engine answers for, one test each. The numbers are those of
+// tests/integration/contract_rows_test.py, which has the others.
 
 #include <gmock/gmock.h>
 
@@ -59,7 +59,7 @@ TEST(ContractRows, S2_AnyTextUpToALengthIsAnId) {
   EXPECT_TRUE(absl::IsInvalidArgument(
       engine->Submit({.request_id = std::string(1025, 'x'), .vanilla = SmallRequest("1")}).status()));
   std::string timeline = engine->TimelineJson();
-  EXPECT_THAT(timeline, HasSubstr(R"("job":"Größe ✓ \"quoted\" \\ \u000a\u001b[31m")"));
+  EXPECT_THAT(timeline, HasSubstr(R"("job":"Größe ✓ \"quoted\" \\ \n\u001b[31m")"));
   EXPECT_THAT(timeline, HasSubstr(R"(nul\u0000inside)"));
 }
 

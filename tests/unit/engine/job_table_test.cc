@@ -174,7 +174,7 @@ TEST(Timeline, IsBoundedAndEscapes) {
              .partition = i});
   }
   std::string json = log.ToJson();
-  EXPECT_NE(json.find(R"("job":"a\"b\\\u000a[1 2]")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("job":"a\"b\\\n[1 2]")"), std::string::npos) << json;
   EXPECT_NE(json.find("\"ts\":9000000,\"dur\":1000000"), std::string::npos) << json;
   EXPECT_EQ(json.find("\"partition\":6"), std::string::npos);
   EXPECT_NE(json.find("\"partition\":7"), std::string::npos);
