@@ -11,6 +11,7 @@
 namespace cuzk::daemon {
 namespace {
 
+// The libraries give their handlers no context, so these are at namespace scope, as nothing else that changes is.
 std::mutex mutex;
 Logger* current = nullptr;  // guarded by mutex
 

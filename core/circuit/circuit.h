@@ -37,7 +37,7 @@ Status RecordCircuit(const CircuitSpec& spec, r1cs::ShapeRecorder& recorder);
 /// Streams every row of the circuit, in order, from the calling thread. Needs no memory to speak of.
 Status StreamRows(const CircuitSpec& spec, r1cs::RowSink& sink);
 
-/// One chunk of rows of the digest of circuit-counts §4.
+/// One chunk of rows of the digest (docs/FORMATS.md).
 struct ChunkDigest {
   uint64_t first_row = 0;
   Bytes32 blake2s{};       ///< over the chunk's row bytes

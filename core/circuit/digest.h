@@ -1,5 +1,5 @@
 #pragma once
-// Row bytes of the reference digest (circuit-counts §4), and a digest that is fed by a recorder.
+// Row bytes of the digest (docs/FORMATS.md, Digest of a circuit), and a digest that is fed by a recorder.
 
 #include <array>
 #include <condition_variable>

@@ -1,5 +1,5 @@
 #pragma once
-// Poseidon as rows (the legacy circuit of the specification, circuits-poseidon §8).
+// Poseidon as rows, with the additions and S-boxes of the network's own circuit.
 
 #include <span>
 #include <vector>

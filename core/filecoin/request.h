@@ -37,9 +37,9 @@ struct RequestFacts {
   Bytes32 comm_r_old{}, comm_r_new{}, comm_d_new{};  // snap
 };
 
-/// Looks at the message fields only, and at the sector id that begins each PoSt item; cheap. InvalidArgument in the
-/// cases of the contract (kind, registered proof, sector size, randomness and commitments, number and order of vanilla
-/// proofs); Unimplemented for non-interactive PoRep numbers.
+/// Looks at the message fields only, and at the sector id that begins each PoSt item; cheap. InvalidArgument as in
+/// docs/FORMATS.md, Errors (kind, registered proof, sector size, randomness and commitments, number and order of
+/// vanilla proofs); Unimplemented for non-interactive PoRep numbers.
 StatusOr<RequestFacts> CheckRequest(const VanillaRequest& request);
 
 }  // namespace cuzk::filecoin

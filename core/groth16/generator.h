@@ -1,6 +1,6 @@
 #pragma once
 // The trusted setup of one circuit, for development and tests: parameters from toxic waste that this process knows.
-// Formulas: groth16.md section 4. g1 and g2 are the standard generators.
+// Formulas: docs/FORMATS.md, Parameter files. g1 and g2 are the standard generators.
 
 #include <cstdint>
 #include <filesystem>

@@ -42,8 +42,8 @@ struct Proof {
 };
 
 /// A = alpha + a + r delta;  B = beta + b2 + s delta;  C = h + l + s a + r b1 + s alpha + r beta + r s delta
-/// (groth16.md 5.3). FailedPrecondition if delta is infinity (an adversarial key would cancel the blinding) or a point
-/// of the proof would be.
+/// where alpha, beta and delta are the key's points. FailedPrecondition if delta is infinity (an adversarial key would
+/// cancel the blinding) or a point of the proof would be.
 StatusOr<Proof> Assemble(const VerifyingKey& key, const MsmResults& results, const Blinding& blinding);
 
 }  // namespace cuzk::groth16

@@ -36,7 +36,7 @@ class BothReadings : public SmallCircuit {
   void Assign(r1cs::Checker& system) const override { static_cast<const Circuit*>(this)->Build(system); }
 };
 
-/// groth16.md section 10.1: x y = z; (x + 3) y = t; t = d with x = 7, y = 9.
+/// x y = z; (x + 3) y = t; t = d with x = 7, y = 9.
 std::unique_ptr<SmallCircuit> ToyCircuit();
 
 /// `size` groups of rows, values from `seed`; `wrong` makes one row not hold.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rows of "contract traps" that the daemon answers for, each by its number. Rows with more tests elsewhere: S01, S07,
+"""Traps of the contract with callers, each by a number that tests elsewhere name too. More tests of them: S01, S07,
 S09 in daemon_proof_test.py, S02, S03, S05, S16 in daemon_refusal_test.py, S06 in grpcjs_test.py, S10 in
 daemon_operation_test.py.
 
@@ -7,10 +7,12 @@ Usage: contract_rows_test.py BIN VECTORS PARAMETERS MODULES
 """
 
 import base64
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import sys
 import threading
 import unittest
@@ -21,6 +23,7 @@ from daemon_fixture import change_request, requests, run
 
 MODULES = None
 MIB = 1 << 20
+TINY_JOBS = int(os.environ.get("CUZK_TINY_JOBS", "5000"))
 
 
 def resident(daemon, field="VmRSS"):
@@ -180,7 +183,21 @@ class Rows(unittest.TestCase):
         self.assertLessEqual(len(status["pipelines"]), 100)
 
     def test_S08_ended_jobs_are_bounded(self):
-        self.flood(5_000)
+        self.flood(TINY_JOBS)
+
+    def test_S08_ended_jobs_are_bounded_on_disk_too(self):
+        daemon = self.start("--jobs.results", "100")
+        seen = net.client(MODULES, "flood", daemon.address, "Prove", "300", self.tiny())
+        self.assertEqual(sum(seen.values()), 300, seen)
+        state = daemon.folder / "state"
+
+        def rows():
+            with contextlib.closing(sqlite3.connect(state / "jobs.sqlite")) as database:
+                return database.execute("SELECT count(*) FROM jobs").fetchone()[0]
+
+        net.wait_for(lambda: rows() <= 100, "rows of the results that are kept alone")
+        self.assertFalse(list(state.glob("*.payload*")))
+        self.assertLess(sum(path.stat().st_size for path in state.iterdir()), 16 * MIB)
 
     def test_S09_sigterm_takes_nothing_more_and_ends_what_runs(self):
         daemon = self.start()
@@ -299,6 +316,26 @@ class Rows(unittest.TestCase):
             answer = net.client(MODULES, "call", daemon.address, "SubmitProof", f"@{path}")
             self.assertEqual(answer.get("code"), "INVALID_ARGUMENT", answer)
             self.assertIn(str(most), answer["message"])
+
+    def test_a_priority_outside_the_enum_means_normal(self):
+        daemon = self.start()
+        daemon.tell("hold")
+        request, callers = requests("winning")[0], []
+        for priority, meant in ((1, "low"), (5, "normal"), (-1, "normal")):
+            name = f"priority {priority}"
+            callers.append(threading.Thread(daemon=True, target=net.client, args=(
+                MODULES, "prove", daemon.address, request, self.folder / name,
+                json.dumps({"request_id": name, "priority": priority}))))
+            callers[-1].start()
+
+            def seen():
+                jobs = json.loads(net.http_get(daemon, "/status")[1])["pipelines"]
+                return [job["priority"] for job in jobs if job["job_id"] == name]
+
+            self.assertEqual(net.wait_for(seen), [meant])
+        daemon.tell("release")
+        for caller in callers:
+            caller.join()
 
     def test_legacy_metrics_only_where_that_is_set(self):
         for flags, there in (((), False), (("--legacy_metrics", "true"), True)):

@@ -1,4 +1,4 @@
-// Rows of single gadgets against the reference digests of circuit-counts §4.
+// Rows of single gadgets against digests (docs/FORMATS.md) that the reference gave.
 #include <gtest/gtest.h>
 
 #include "core/circuit/digest.h"

@@ -33,7 +33,7 @@ PorepInputs MakePorep(const PorepSpec& spec, uint64_t seed);
 PostInputs MakePost(const PostSpec& spec, uint64_t seed);
 UpdateInputs MakeUpdate(const UpdateSpec& spec, uint64_t seed);
 
-/// Test shapes of circuit-counts.
+/// Shapes of circuits that the reference can build and the network does not use.
 PorepSpec SmallPorep(const TreeShape& replica);
 PostSpec SmallPost();
 UpdateSpec SmallUpdate();  // 1 KiB

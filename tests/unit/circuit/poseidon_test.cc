@@ -1,4 +1,4 @@
-// Poseidon's constants and digests against the published values of circuits-poseidon §9.
+// Poseidon's constants and digests against published values.
 #include "core/circuit/poseidon.h"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ using testing_support::InputFor;
 using testing_support::ScratchDir;
 using testing_support::SmallWaste;
 
-/// aux a; input c; row a a = c, with one change of groth16.md section 10.2.
+/// aux a; input c; row a a = c, with one change.
 enum class Change { kNone, kUnusedAux, kUnusedInput, kAuxOnlyInC, kEightRows, kNineRows, kCancelled };
 class Square final : public testing_support::BothReadings<Square> {
  public:

@@ -1,4 +1,4 @@
-// The toy circuit of the reference (groth16.md section 10.1): the file and both proofs, byte for byte.
+// ToyCircuit as the reference made it: the file and both proofs, byte for byte.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ using algebra::Fr;
 using groth16::Query;
 using r1cs::Layout;
 
-/// The scalars of a query by definition (groth16.md 5.2).
+/// The scalars of a query by definition.
 std::vector<Fr> ByDefinition(const r1cs::Witness& witness, Query query) {
   const r1cs::Shape& shape = witness.shape();
   std::vector<Fr> aux(shape.counts.aux), out;
