@@ -70,6 +70,9 @@ class Manners(fixture.DaemonTest):
         self.assertEqual(answer.code, 6, answer)
         for word in (str(proof), str(100 << 30)):
             self.assertIn(word, answer.err)
+        answer = self.daemon.control("submit", "--request", self.request(), environment={"CUZK_GRPC_MAX_MESSAGE": "1KiB"})
+        self.assertEqual(answer.code, 6, answer)
+        self.assertIn("at most 1024", answer.err)
         copy = self.copy_of(self.request())
         for name in [path.name for path in copy.iterdir() if path.name != "expected.json"]:
             copy = self.copy_of(self.request())
@@ -82,7 +85,8 @@ class Manners(fixture.DaemonTest):
         for words in (("--address", "nowhere", "status"), ("await", "x", "--timeout", "soon"), ("top", "--interval", "x"),
                       ("circuit", "digest", "--kind", "x", "--size", "2KiB"),
                       ("sector", "make", "--kind", "winning", "--size", "3KiB", "--out", self.folder / "x"),
-                      ("params", "make", "--kind", "x", "--size", "2KiB", "--out", self.folder / "x")):
+                      ("params", "make", "--kind", "x", "--size", "2KiB", "--out", self.folder / "x"),
+                      ("params", "check", self.folder, "--circuit", "x")):
             answer = control(*words)
             self.assertEqual(answer.code, 2, answer)
             self.assertEqual(answer.err.count("\n"), 1, answer)
@@ -118,15 +122,6 @@ class Manners(fixture.DaemonTest):
         self.assertIn("warning protobuf err=", self.daemon.log())
         for line in self.daemon.log().splitlines():
             self.assertRegex(line, r"^20\d\d-\S+Z (debug|info|warning|error) ")
-
-
-class FullQueue(fixture.DaemonTest):
-    FLAGS = ("--jobs.queue", "1")
-
-    def test_a_full_queue_is_to_be_tried_again(self):
-        answers = [self.daemon.control("submit", "--request", requests("porep")[0], "--id", f"job{i}") for i in range(2)]
-        self.assertEqual([answer.code for answer in answers], [0, 3], answers)
-        self.daemon.control("cancel", "job0")
 
 
 if __name__ == "__main__":

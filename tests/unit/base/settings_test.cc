@@ -141,6 +141,8 @@ TEST_F(SettingsTest, MistakesInAFileAreRefusedWithFileAndLine) {
   EXPECT_THAT(FileRefusal("[log]\nlevel = \"info\"\nlevel = \"info\"\n"), HasSubstr("cuzkd.toml:3"));
   EXPECT_THAT(FileRefusal("[log\n"), HasSubstr("cuzkd.toml:1"));
   EXPECT_THAT(FileRefusal("[params]\npreload = [\"a\", 1]\n"), HasSubstr("cuzkd.toml:2: params.preload"));
+  EXPECT_THAT(FileRefusal(std::string((1 << 20) + 1, '#')),
+              HasSubstr("cuzkd.toml: has 1048577 bytes; at most 1048576"));
 }
 
 TEST_F(SettingsTest, UnknownFlagsAndVariablesAreRefused) {

@@ -80,31 +80,36 @@ TEST(IsLocalHostTest, NamesOfThisMachineAndAddresses) {
   }
 }
 
-// Browsers open connections before they have anything to ask.
-// Nor is one kept after its answer, whatever its client asks for.
+// Whatever its client asks for.
 TEST_F(HttpServerTest, AConnectionEndsWithItsAnswer) {
   std::string request = "GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n";
   EXPECT_THAT(Exchange(server_->port(), request), HasSubstr("Connection: close\r\n"));
 }
 
+// Browsers open connections before they have anything to ask.
 TEST_F(HttpServerTest, IdleConnectionsKeepNobodyWaiting) {
-  std::vector<int> idle;
-  for (int i = 0; i < 200; ++i) {
-    idle.push_back(socket(AF_INET, SOCK_STREAM, 0));
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_port = htons(static_cast<uint16_t>(server_->port()));
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(connect(idle.back(), reinterpret_cast<sockaddr*>(&name), sizeof name), 0);
+  // Where the answer had to wait, it was until they were closed. On a machine that stops for seconds they may be closed
+  // for their age as well, but hardly each time.
+  size_t closed = 1;
+  for (int attempt = 0; closed > 0 && attempt < 5; ++attempt) {
+    std::vector<int> idle;
+    for (int i = 0; i < 200; ++i) {
+      idle.push_back(socket(AF_INET, SOCK_STREAM, 0));
+      sockaddr_in name{};
+      name.sin_family = AF_INET;
+      name.sin_port = htons(static_cast<uint16_t>(server_->port()));
+      name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      ASSERT_EQ(connect(idle.back(), reinterpret_cast<sockaddr*>(&name), sizeof name), 0);
+    }
+    EXPECT_THAT(Get("/status"), StartsWith("HTTP/1.1 200 "));
+    closed = 0;
+    for (int fd : idle) {
+      char byte = 0;
+      closed += recv(fd, &byte, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN;
+      close(fd);
+    }
   }
-  EXPECT_THAT(Get("/status"), StartsWith("HTTP/1.1 200 "));
-  // None of them was closed for it.
-  for (int fd : idle) {
-    char byte = 0;
-    EXPECT_EQ(recv(fd, &byte, 1, MSG_DONTWAIT), -1);
-    EXPECT_EQ(errno, EAGAIN);
-    close(fd);
-  }
+  EXPECT_EQ(closed, 0u);
 }
 
 TEST_F(HttpServerTest, APortInUseIsAnError) {

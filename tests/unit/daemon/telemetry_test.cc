@@ -70,6 +70,17 @@ TEST(TelemetryTest, TheOldestUnfinishedJobOfAKindIsMeasured) {
   EXPECT_THAT(metrics.Text(), HasSubstr("cuzk_oldest_job_age_seconds{proof_kind=\"winning_post\"} 0"));
 }
 
+TEST(TelemetryTest, EveryCounterIsPublished) {
+  // Each counter is one of a row of equal numbers: it has a value of its own, and is sought by that.
+  engine::EngineStatus status;
+  constexpr size_t kCounters = sizeof status.counters / sizeof(uint64_t);
+  const auto values = reinterpret_cast<uint64_t*>(&status.counters);
+  for (size_t i = 0; i < kCounters; ++i) values[i] = 770'000 + i;
+  Metrics metrics;
+  PublishStatus(status, metrics);
+  for (size_t i = 0; i < kCounters; ++i) EXPECT_THAT(metrics.Text(), HasSubstr(StrCat("_total ", values[i], "\n")));
+}
+
 TEST(TelemetryTest, RefusingJobsIsSeen) {
   engine::EngineStatus status;
   Metrics metrics;

@@ -226,7 +226,10 @@ TEST_F(StoreTest, AnEndThatCannotBeWrittenIsToldAndCounted) {
   sqlite3_close(database);
   engine.device().Release();
   EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 1));
-  EXPECT_GE(engine->Snapshot().counters.store_errors_total, 1u);
+  const EngineStatus status = engine->Snapshot();
+  EXPECT_GE(status.counters.store_errors_total, 1u);
+  ASSERT_FALSE(status.last_errors.empty());
+  EXPECT_THAT(status.last_errors[0].text, HasSubstr(StrCat("job store in ", path().string(), ": ")));
 }
 
 TEST_F(StoreTest, AnUnfinishedJobGoesOnAfterARestart) {
