@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/filecoin/registry.h"
+#include "core/engine/store.h"
 #include "daemon/devices.h"
 
 namespace cuzk::daemon {
@@ -30,13 +30,30 @@ void LookAtParameters(const DaemonOptions& options, ConfigCheck& check) {
 
 void LookAtState(const DaemonOptions& options, ConfigCheck& check) {
   const std::filesystem::path& folder = options.engine.state_directory;
-  if (!folder.empty() && access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
+  if (folder.empty()) return;
+  // A note: systemd gives the folder of its unit the right mode when it starts it.
+  if (Status mode = engine::CheckStateDirectory(folder); !mode.ok()) check.notes.emplace_back(StrCat(mode.message()));
+  if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
     check.notes.push_back(
         StrCat("jobs.state_directory: ", folder.string(), " is not there or not writable for this user"));
   }
 }
 
+void LookAtMemory(const DaemonOptions& options, ConfigCheck& check) {
+  StatusOr<memory::MemoryLimits> limits = memory::DetectMemory();
+  if (!limits.ok()) return;
+  if (std::string note = BudgetNote(options, *limits); !note.empty()) check.notes.push_back(std::move(note));
+}
+
 }  // namespace
+
+std::string BudgetNote(const DaemonOptions& options, const memory::MemoryLimits& limits) {
+  const uint64_t budget = options.memory_budget + options.server.ingress_bytes;
+  if (budget <= limits.usable_bytes()) return "";
+  return StrCat("memory.budget: ", budget >> 20, " MiB is more than the ", limits.usable_bytes() >> 20, " MiB that ",
+                limits.cgroup_source.empty() ? std::string("this machine has") : limits.cgroup_source + " allows",
+                ": the kernel will end the daemon when it uses them; auto fits itself to the machine");
+}
 
 ConfigCheck CheckConfig(const DaemonOptions& options) {
   ConfigCheck check;
@@ -44,6 +61,7 @@ ConfigCheck CheckConfig(const DaemonOptions& options) {
   LookAtSockets(options, check);
   LookAtParameters(options, check);
   LookAtState(options, check);
+  LookAtMemory(options, check);
   for (std::string& note : DeviceNotes(options.devices_use)) check.notes.push_back(std::move(note));
   return check;
 }

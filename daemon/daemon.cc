@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "daemon/check_config.h"
 #include "daemon/daemon_parts.h"
 #include "daemon/http_pages.h"
 #include "daemon/legacy_metrics.h"
@@ -44,9 +45,14 @@ Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
               1);
   CUZK_ASSIGN_OR_RETURN(devices, PickDevices(options.devices_use, arithmetic, pool));
   if (seams.devices) seams.devices(devices);
+  for (const std::string& card : devices.left_out) log.Error(card);
   log.Info(devices.explanation);
+  WatchCards();
   log.Info(StrCat("memory budget ", (options.memory_budget + options.server.ingress_bytes) >> 20, " MiB, of which ",
                   options.server.ingress_bytes >> 20, " MiB for arriving messages"));
+  if (StatusOr<memory::MemoryLimits> limits = memory::DetectMemory(); limits.ok()) {
+    if (std::string note = BudgetNote(options, *limits); !note.empty()) log.Warning(note);
+  }
   engine::EngineParts engine_parts{
       .budget = &budget, .pool = &pool, .arithmetic = arithmetic, .observer = &telemetry, .seams = seams.engine};
   for (auto& device : devices.devices) engine_parts.devices.push_back(device.get());
@@ -54,6 +60,20 @@ Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
   telemetry.set_parameters([engine = engine.get()] { return engine->Snapshot().parameters; });
   idle = std::make_unique<IdleParameters>(std::set<std::string>(options.preload.begin(), options.preload.end()));
   return absl::OkStatus();
+}
+
+void Daemon::Parts::WatchCards() {
+  std::vector<WatchedCard> cards;
+  for (const auto& device : devices.devices) {
+    if (device->ordinal() >= 0) cards.push_back({device->ordinal(), device->identity().uuid});
+  }
+  if (cards.empty()) return;
+  StatusOr<std::unique_ptr<XidWatch>> watch = XidWatch::Start(cards, metrics, log);
+  if (watch.ok()) {
+    xids = *std::move(watch);
+  } else {
+    log.Warning("Xid errors of cards are not counted", {{"err", std::string(watch.status().message())}});
+  }
 }
 
 Status Daemon::Parts::Listen() {

@@ -16,6 +16,7 @@
 #include "daemon/readiness.h"
 #include "daemon/telemetry.h"
 #include "daemon/waiting_calls.h"
+#include "daemon/xid_watch.h"
 
 namespace cuzk::daemon {
 
@@ -33,6 +34,8 @@ struct Daemon::Parts {
         telemetry(log, metrics) {}
 
   Status MakeEngine(const DaemonSeams& seams);
+  /// Errors of cards are counted from then on; where the driver does not report them, the log says so.
+  void WatchCards();
   Status Listen();
   /// An error leaves everything as it was.
   Status Reload(const StatusOr<Settings>& read);
@@ -50,6 +53,7 @@ struct Daemon::Parts {
   WaitingCalls waiting;
   Telemetry telemetry;
   DeviceChoice devices;
+  std::unique_ptr<XidWatch> xids;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<IdleParameters> idle;
   std::unique_ptr<ProvingService> proving;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "core/prover/cpu_device.h"
+#include "daemon/self_test.h"
 
 #ifdef CUZK_HAVE_CUDA
 #include "gpu/params/section_maker.h"
@@ -18,19 +19,35 @@ std::string VisibleCards() {
   return visible == nullptr ? std::string() : StrCat(" (CUDA_VISIBLE_DEVICES is \"", visible, "\")");
 }
 
-// All cards, or why there is none.
-StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] ThreadPool& pool) {
+#ifdef CUZK_HAVE_CUDA
+// A card without a program for it, or one that computes wrong, is found before it gets work. One whose memory others
+// hold is not judged.
+Status SelfTest(int ordinal, ThreadPool& pool) {
+  StatusOr<std::unique_ptr<groth16::BaseMultiplier>> multiplier = gpu::MakeCardMultiplier({.ordinal = ordinal});
+  Status status = multiplier.ok() ? TestMultiplier(**multiplier, pool) : multiplier.status();
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
+}
+#endif
+
+// The cards that pass their self-test, or why there is none.
+StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] ThreadPool& pool,
+                                                             [[maybe_unused]] std::vector<std::string>& left_out) {
 #ifdef CUZK_HAVE_CUDA
   std::vector<std::unique_ptr<prover::Device>> cards;
   const int count = gpu::CudaDeviceCount();
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     CUZK_ASSIGN_OR_RETURN(std::unique_ptr<gpu::CudaDevice> card,
                           gpu::MakeCudaDevice({.ordinal = ordinal, .pool = &pool}));
+    if (Status passed = SelfTest(ordinal, pool); !passed.ok()) {
+      left_out.push_back(StrCat("card ", ordinal, ", ", card->name(),
+                                ", does not pass its self-test and is left out: ", passed.message()));
+      continue;
+    }
     cards.push_back(std::move(card));
   }
-  if (cards.empty())
-    return absl::UnavailableError(StrCat("this machine shows no NVIDIA card, or has no driver", VisibleCards()));
-  return cards;
+  if (!cards.empty()) return cards;
+  if (!left_out.empty()) return absl::UnavailableError(left_out.front());
+  return absl::UnavailableError(StrCat("this machine shows no NVIDIA card, or has no driver", VisibleCards()));
 #else
   return absl::UnavailableError("this build has no CUDA back end");
 #endif
@@ -42,7 +59,7 @@ StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic ari
   DeviceChoice choice;
   std::string why_cpu = "because devices.use says so";
   if (use != "cpu") {
-    StatusOr<std::vector<std::unique_ptr<prover::Device>>> cards = Cards(pool);
+    StatusOr<std::vector<std::unique_ptr<prover::Device>>> cards = Cards(pool, choice.left_out);
     if (cards.ok()) {
       choice.devices = *std::move(cards);
       choice.explanation = StrCat("proving on ", choice.devices.size(), " GPU");

@@ -16,11 +16,13 @@ namespace cuzk::daemon {
 
 struct DeviceChoice {
   std::vector<std::unique_ptr<prover::Device>> devices;
-  std::string explanation;  ///< for the log: what was picked and why
+  std::string explanation;            ///< for the log: what was picked and why
+  std::vector<std::string> left_out;  ///< cards that do not pass their self-test, and what is wrong with each
 };
 
-/// `use` is the setting devices.use. The CPU device works on `pool`, which must outlive it. Unavailable: "gpu", but
-/// this build or this machine has none.
+/// `use` is the setting devices.use. The CPU device works on `pool`, which must outlive it. Every card computes
+/// something first whose result is known. Unavailable: "gpu", but this build or this machine has none that computes
+/// right.
 StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic arithmetic, ThreadPool& pool);
 
 /// For --check-config: what stands in the way of `use` on this machine now. Makes no device.

@@ -60,6 +60,7 @@ enum class MetricId : uint8_t {
   kDeviceStage,
   kDevicePartitions,
   kDeviceQueued,
+  kDeviceXids,
   kGrpcRequests,
   kConfigReloadSuccessful,
   kConfigReloadTime,

@@ -90,6 +90,8 @@ constexpr MetricRow kRows[] = {
     {kDevicePartitions, kCounter, "cuzk_gpu_partitions_total", "gpu,gpu_uuid", "Partitions that the device computed.",
      {}},
     {kDeviceQueued, kGauge, "cuzk_gpu_queued_partitions", "gpu,gpu_uuid", "Witnesses that wait for a worker.", {}},
+    {kDeviceXids, kCounter, "cuzk_gpu_xid_total", "gpu,gpu_uuid",
+     "Errors of the card that the driver reported (Xid) since the daemon started; absent where it does not report.", {}},
 
     // The process.
     {kGrpcRequests, kCounter, "cuzk_grpc_requests_total", "grpc_method,grpc_code", "Calls answered.", {}},

@@ -65,6 +65,7 @@ StatusOr<ControlExit> RunDoctor(const Session& session, bool digests) {
   Findings all{CheckProcessor(), CheckSettings(session)};
   Append(all, CheckMachine("/", session.settings));
   Append(all, CheckDevices("/", session.settings));
+  Append(all, CheckKernelLog("/"));
   Append(all, CheckParameters(session.settings, digests));
   Append(all, CheckDisk(session.settings));
   Append(all, CheckState(session.settings));

@@ -12,6 +12,7 @@
 
 #include "core/base/file.h"
 #include "core/base/input_file.h"
+#include "core/engine/store.h"
 #include "core/filecoin/registry.h"
 #include "core/groth16/identity.h"
 #include "core/groth16/parameter_file.h"
@@ -213,9 +214,12 @@ Findings CheckState(const Settings& settings) {
     return {{Level::kWarn, check, StrCat(folder.string(), " is not there yet"),
              "the unit makes it; else: mkdir -m 0700, owned by the daemon's user"}};
   }
+  const std::string advice = StrCat("chmod 0700 ", folder.string());
+  if (!engine::CheckStateDirectory(folder).ok()) {
+    return {{Level::kFail, check, StrCat(folder.string(), " is open to the world: the daemon refuses it"), advice}};
+  }
   if ((info.st_mode & 0077) != 0) {
-    return {{Level::kWarn, check, StrCat(folder.string(), " is open to others than its owner"),
-             StrCat("chmod 0700 ", folder.string())}};
+    return {{Level::kWarn, check, StrCat(folder.string(), " is open to others than its owner"), advice}};
   }
   struct statvfs space {};
   uint64_t wanted = settings.Size("jobs.stored").value_or(0);

@@ -31,6 +31,10 @@ Findings CheckLimits(const std::filesystem::path& root, int pid);
 /// Driver, cards, and the rate at which pinned memory is copied to each. Says so where there is no card.
 Findings CheckDevices(const std::filesystem::path& root, const Settings& settings);
 
+/// Errors of cards that the driver told the kernel's log (Xid), since the system started: one line a card. Empty where
+/// there is neither a driver nor an error.
+Findings CheckKernelLog(const std::filesystem::path& root);
+
 /// Parameter and key files by circuit. `digests`: read the whole files and compare them with what was published.
 Findings CheckParameters(const Settings& settings, bool digests);
 /// How fast the largest parameter file is read from the disk.

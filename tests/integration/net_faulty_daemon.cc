@@ -34,14 +34,20 @@ using cuzk::testing_support::FaultKind;
 using cuzk::testing_support::FaultPoint;
 using cuzk::testing_support::FaultyDevice;
 
-// A faulty device together with the one that it stands before.
+// A faulty device together with the one that it stands before. The variable FAULTY_CUZKD_CARD makes it pass for the
+// first card, of that UUID.
 class OwningFaultyDevice : public FaultyDevice {
  public:
   explicit OwningFaultyDevice(std::unique_ptr<cuzk::prover::Device> inner)
       : FaultyDevice(*inner), owned_(std::move(inner)) {}
+  int ordinal() const override { return card_ != nullptr ? 0 : FaultyDevice::ordinal(); }
+  cuzk::prover::DeviceIdentity identity() const override {
+    return card_ != nullptr ? cuzk::prover::DeviceIdentity{.uuid = card_} : FaultyDevice::identity();
+  }
 
  private:
   std::unique_ptr<cuzk::prover::Device> owned_;
+  const char* const card_ = std::getenv("FAULTY_CUZKD_CARD");
 };
 
 std::string Obey(FaultyDevice& device, std::atomic<int>& corruptions, const std::string& text) {

@@ -127,6 +127,28 @@ class Environment(unittest.TestCase):
         for name in ("/no", "params.directory", "jobs.state_directory"):
             self.assertIn(name, answer.err)
 
+    def test_a_budget_above_the_memory_that_there_is_is_told(self):
+        answer = run(fixture.BIN / "cuzkd", "--check-config", "--memory.budget", "1000TiB")
+        self.assertEqual(answer.code, 0, answer)
+        told = r"memory\.budget: 1048576000 MiB is more than the \d+ MiB that (this machine has|\S+ allows)"
+        self.assertRegex(answer.err, told)
+        self.assertNotIn("memory.budget", run(fixture.BIN / "cuzkd", "--check-config").err)
+        daemon = fixture.Daemon("--memory.budget", "1000TiB")
+        self.addCleanup(daemon.close)
+        self.assertRegex(daemon.log(), told)
+
+    def test_a_state_directory_that_is_open_to_the_world_is_refused(self):
+        folder = net.folder_for(self) / "state"
+        folder.mkdir()
+        folder.chmod(0o755)
+        for flag, code in ((["--check-config"], 0), ([], 77)):  # a note first: systemd may set it right
+            answer = run(fixture.BIN / "cuzkd", *flag, "--jobs.state_directory", folder, "--listen", f"unix:{folder}/s",
+                         "--http.listen", "", "--devices.use", "cpu")
+            self.assertEqual(answer.code, code, answer)
+            self.assertIn(f"jobs.state_directory: {folder} has mode 0755", answer.err)
+            self.assertIn(f"chmod 0700 {folder}", answer.err)
+        self.assertFalse(list(folder.iterdir()))
+
     def test_version_tells_what_was_built(self):
         answer = run(fixture.BIN / "cuzkd", "--version")
         self.assertRegex(answer.out, r"^cuzkd \d+\.\d+\.\d+ \(revision ([0-9a-f]{12}|unknown), cuda \S+, architectures .+, "

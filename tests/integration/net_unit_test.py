@@ -79,6 +79,38 @@ class Unit(unittest.TestCase):
         self.assertEqual(fixture.run(*command, "--config", bad).code, 78)
         self.assertEqual(fixture.run(*command, "--no-such-flag").code, 2)
 
+    def test_a_failure_is_tried_again_after_a_while(self):
+        service = self.section()
+        self.assertEqual(service["Restart"], "on-failure")
+        self.assertGreaterEqual(int(service["RestartSec"]), 5)
+
+    def test_a_stop_reaches_the_main_process_first(self):
+        self.assertEqual(self.section()["KillMode"], "mixed")
+
+    def test_it_starts_after_the_network_and_the_driver(self):
+        after = re.search(r"(?m)^After=(.*)$", self.source()).group(1).split()
+        for name in ("network-online.target", "nvidia-persistenced.service", "systemd-modules-load.service"):
+            self.assertIn(name, after)
+        self.assertIn("Wants=network-online.target", self.source())
+        self.assertNotIn("graphical.target", self.source())
+
+    def test_limits_are_those_of_a_prover(self):
+        service = self.section()
+        for name, value in (("LimitMEMLOCK", "infinity"), ("LimitNOFILE", "1048576"), ("LimitCORE", "0"),
+                            ("TasksMax", "infinity"), ("OOMScoreAdjust", "-500")):
+            self.assertEqual(service[name], value, name)
+
+    def test_it_is_hardened(self):
+        service = self.section()
+        for name in ("NoNewPrivileges", "ProtectHome", "ProtectKernelModules", "ProtectKernelTunables",
+                     "ProtectControlGroups", "RestrictSUIDSGID", "RestrictNamespaces", "RestrictRealtime",
+                     "LockPersonality"):
+            self.assertEqual(service[name], "yes", name)
+        for name, value in (("ProtectSystem", "strict"), ("CapabilityBoundingSet", ""), ("UMask", "0077"),
+                            ("RestrictAddressFamilies", "AF_UNIX AF_INET AF_INET6"), ("DevicePolicy", "closed"),
+                            ("RuntimeDirectoryMode", "0750"), ("StateDirectoryMode", "0700")):
+            self.assertEqual(service[name], value, name)
+
     def test_nothing_hides_the_cards(self):
         service = self.section()
         self.assertNotIn("PrivateDevices", service)

@@ -28,6 +28,9 @@ SERIES = {
     "CuzkdGpuLost": ([('cuzk_gpu_healthy{gpu="1",gpu_uuid="GPU-2"}', "1x50 0x10"),
                       ('cuzk_gpu_healthy{gpu="0",gpu_uuid="GPU-1"}', "1x60")], {"gpu": "1", "gpu_uuid": "GPU-2"},
                      [('cuzk_gpu_healthy{gpu="0",gpu_uuid="GPU-1"}', "1x60")]),
+    "CuzkdGpuXid": ([('cuzk_gpu_xid_total{gpu="1",gpu_uuid="GPU-2"}', "0x30 1x30"),
+                     ('cuzk_gpu_xid_total{gpu="0",gpu_uuid="GPU-1"}', "0x60")], {"gpu": "1", "gpu_uuid": "GPU-2"},
+                    [('cuzk_gpu_xid_total{gpu="1",gpu_uuid="GPU-2"}', "5x60")]),
     "CuzkdDeviceErrors": ([("cuzk_device_errors_total", "0x50 4x10")], {}, [("cuzk_device_errors_total", "0x50 2x10")]),
     "CuzkdWrongProof": ([("cuzk_partitions_refused_total", "0x30 1x30")], {},
                         [("cuzk_partitions_refused_total", "5x60")]),
@@ -170,6 +173,57 @@ class Rules(unittest.TestCase):
         expected = [{"exp_labels": {"job": "cuzkd", "instance": "a", "severity": "critical"}}]
         self.assertNotEqual(self.run_rules([("CuzkdDown", SERIES["CuzkdDown"][2], expected)]).returncode, 0)
         self.assertNotEqual(self.run_rules([("CuzkdDown", SERIES["CuzkdDown"][0], [])]).returncode, 0)
+
+    def board_problems(self, board):
+        """What Grafana would take otherwise than it is meant, or not at all."""
+        panels, variables = board["panels"], {v["name"] for v in board["templating"]["list"]}
+        seen, cells = set(), set()
+        for panel in panels:
+            name = f'panel {panel.get("id")}'
+            if panel["id"] in seen:
+                yield f"{name}: its number is there twice"
+            seen.add(panel["id"])
+            at = panel["gridPos"]
+            own = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+            if not own or own & cells or max(x for x, _ in own) >= 24:
+                yield f"{name}: it lies on another one, or beside the board"
+            cells |= own
+            if not panel.get("title") or panel["type"] not in ("row", "stat", "timeseries"):
+                yield f"{name}: title or type"
+            targets = panel.get("targets", [])
+            if panel["type"] != "row" and not (targets and panel["fieldConfig"]["defaults"].get("unit")):
+                yield f"{name}: no targets or no unit"
+            if len({t["refId"] for t in targets}) != len(targets):
+                yield f"{name}: two targets have one letter"
+            for part in [panel, *targets] if targets else []:
+                if part["datasource"] != {"type": "prometheus", "uid": "${datasource}"}:
+                    yield f"{name}: its data source is not the one that is chosen"
+            for expression in (t["expr"] for t in targets):
+                unknown = set(re.findall(r"\$\{?(\w+)", expression)) - variables - {"__rate_interval", "__range"}
+                if unknown:
+                    yield f"{name}: there is no variable {unknown}"
+
+    def test_the_board_is_whole(self):
+        board = json.loads((ROOT / "config/grafana.json").read_text())
+        self.assertGreaterEqual(board["schemaVersion"], 30)
+        self.assertTrue(board["uid"] and board["title"])
+        self.assertEqual(list(self.board_problems(board)), [])
+        # It does look.
+        panel = board["panels"][1]
+        for broken in ({"id": board["panels"][2]["id"]}, {"gridPos": board["panels"][2]["gridPos"]}, {"type": "graph"},
+                       {"targets": []}, {"datasource": {"type": "prometheus", "uid": "x"}},
+                       {"targets": [{**panel["targets"][0], "expr": "up{job=$job}"}]}):
+            self.assertTrue(list(self.board_problems({**board, "panels": [{**panel, **broken}, *board["panels"][2:]]})), broken)
+
+    def test_promtool_reads_every_expression_of_the_board(self):
+        board = json.loads((ROOT / "config/grafana.json").read_text())
+        expressions = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
+        self.assertGreater(len(expressions), 30)
+        rules = [{"record": f"board:{i}", "expr": re.sub(r"\$(__rate_interval|__range)", "5m", e).replace("$instance", ".*")}
+                 for i, e in enumerate(expressions)]
+        file = self.folder / "board.yml"
+        file.write_text(json.dumps({"groups": [{"name": "board", "rules": rules}]}))
+        self.assertIn(f"{len(expressions)} rules found", self.promtool("check", "rules", file))
 
     def test_every_alert_has_a_section_in_the_handbook(self):
         headings = re.findall(r"^#+ (.+)$", (ROOT / "docs/OPERATIONS.md").read_text(), re.M)

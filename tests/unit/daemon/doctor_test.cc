@@ -132,6 +132,10 @@ TEST_F(DoctorTest, TheStateDirectory) {
   EXPECT_EQ(state("").level, Level::kWarn);
   EXPECT_EQ(state((root_ / "nowhere").string()).level, Level::kWarn);
   chmod(root_.c_str(), 0755);
+  EXPECT_EQ(state(root_.string()).level, Level::kFail);
+  EXPECT_THAT(state(root_.string()).advice, HasSubstr("chmod 0700"));
+  chmod(root_.c_str(), 0750);
+  EXPECT_EQ(state(root_.string()).level, Level::kWarn);
   EXPECT_THAT(state(root_.string()).advice, HasSubstr("chmod 0700"));
   chmod(root_.c_str(), 0700);
   Finding writable = state(root_.string());
@@ -140,6 +144,42 @@ TEST_F(DoctorTest, TheStateDirectory) {
   EXPECT_TRUE(fs::is_empty(root_)) << "something was left";
   Settings greedy = With({{"jobs.state_directory", root_.string()}, {"jobs.stored", "1000000TiB"}});
   EXPECT_THAT(Only(CheckState(greedy), "state directory").said, HasSubstr("free"));
+}
+
+TEST_F(DoctorTest, XidsInTheKernelsLog) {
+  EXPECT_TRUE(CheckKernelLog(root_).empty());  // neither driver nor log
+  Put("sys/module/nvidia/version", "580.65.06\n");
+  EXPECT_THAT(Only(CheckKernelLog(root_), "errors of cards").said, HasSubstr("not looked at"));
+  // As drivers write them, among other records; continuation lines begin with a blank.
+  Put("proc/uptime", "10000.25 39000.11\n");
+  constexpr std::string_view kBoot =
+      "6,1,0,-;Linux version 6.1.0-32-amd64\n"
+      "4,812,9312345,-;NVRM: loading NVIDIA UNIX x86_64 Kernel Module  580.65.06\n"
+      " SUBSYSTEM=pci\n DEVICE=+pci:0000:3b:00.0\n";
+  Put("dev/kmsg", kBoot);
+  EXPECT_EQ(Only(CheckKernelLog(root_), "errors of cards").said, "no Xid in the kernel's log");
+  Put("dev/kmsg", StrCat(kBoot,
+                         "3,1183,2500000000,-;NVRM: Xid (PCI:0000:3b:00): 31, pid=2113, name=cuzkd, Ch 00000008, intr "
+                         "00000000. MMU Fault: ENGINE GRAPHICS faulted @ 0x7f_00000000.\n"
+                         "3,1186,9970000000,-;NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has "
+                         "fallen off the bus.\n"
+                         "3,1187,9970000100,-;NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.\n"
+                         "3,1190,1000000000,-;NVRM: Xid (PCI:0000:5e:00): 43, pid=99, name=python3, Ch 00000010\n"
+                         "6,1191,9980000000,-;somebody: NVRM: Xid (nonsense\n"
+                         "3,1192,9990000000,-;NVRM: Xid (PCI:0000:86:00): 171, Additional to Xid 48\n"));
+  Findings findings = CheckKernelLog(root_);
+  ExpectAdvice(findings);
+  ASSERT_EQ(findings.size(), 3u);
+  EXPECT_EQ(findings[0].level, Level::kWarn);
+  EXPECT_EQ(findings[0].said, "PCI:0000:3b:00: 2 Xid, the last 30 s ago: 79, the card has fallen off the bus");
+  EXPECT_THAT(findings[0].advice, HasSubstr("reboot"));
+  EXPECT_EQ(findings[1].level, Level::kOk);  // a program's fault
+  EXPECT_EQ(findings[1].said, "PCI:0000:5e:00: 1 Xid, the last 2 h ago: 43, a program's work was stopped");
+  EXPECT_EQ(findings[2].level, Level::kWarn);  // unknown codes too
+  EXPECT_THAT(findings[2].said, HasSubstr("171, see NVIDIA's catalogue"));
+  // The driver may have been unloaded since.
+  fs::remove_all(root_ / "sys");
+  EXPECT_EQ(CheckKernelLog(root_).size(), 3u);
 }
 
 TEST_F(DoctorTest, ADaemonThatIsNotThere) {

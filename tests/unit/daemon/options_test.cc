@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "daemon/check_config.h"
+
 namespace cuzk::daemon {
 namespace {
 
@@ -127,6 +129,18 @@ TEST(OptionsTest, ArrivingMessagesAreAPartOfTheBudget) {
   EXPECT_EQ(large->server.ingress_bytes, uint64_t{4} << 30);
   EXPECT_EQ(large->memory_budget, uint64_t{252} << 30);
   EXPECT_FALSE(MakeOptions(With({{"memory.budget", "1GiB"}, {"grpc.ingress_memory", "2GiB"}})).ok());
+}
+
+TEST(OptionsTest, ABudgetAboveTheMachinesMemoryIsToldWithBothNumbers) {
+  StatusOr<DaemonOptions> options = MakeOptions(With({{"memory.budget", "8GiB"}}));
+  ASSERT_TRUE(options.ok());
+  const uint64_t kGiB = uint64_t{1} << 30;
+  EXPECT_EQ(BudgetNote(*options, {.machine_bytes = 8 * kGiB}), "");
+  EXPECT_THAT(BudgetNote(*options, {.machine_bytes = 8 * kGiB - 1}),
+              AllOf(HasSubstr("memory.budget: 8192 MiB"), HasSubstr("8191 MiB that this machine has")));
+  EXPECT_THAT(
+      BudgetNote(*options, {.machine_bytes = 64 * kGiB, .cgroup_bytes = 4 * kGiB, .cgroup_source = "/g/memory.max"}),
+      HasSubstr("4096 MiB that /g/memory.max allows"));
 }
 
 TEST(OptionsTest, WhatOnlyTheDaemonCanSeeIsRefusedByName) {
