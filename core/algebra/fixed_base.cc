@@ -67,7 +67,8 @@ void FixedBase<F>::MultiplyPiece(std::span<const Fr> scalars, std::span<AffinePo
   for (size_t begin = 0; begin < scalars.size(); begin += kPiece) {
     auto part = out.subspan(begin, std::min(kPiece, scalars.size() - begin));
     for (size_t i = 0; i < part.size(); ++i) {
-      digits[i] = DigitScalar(SignedScalar::From(scalars[begin + i]), shape_);
+      digits[i] = DigitScalar(SignedScalar::From(scalars[begin + i]));
+      digits[i].Cut(shape_);
       part[i] = AffinePoint<F>::Infinity();
     }
     for (unsigned w = 0; w < shape_.windows; ++w) {

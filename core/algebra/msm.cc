@@ -31,7 +31,7 @@ Class ClassOf(const SignedScalar& scalar) {
   return bits <= kShortBits ? kFewBits : kManyBits;
 }
 
-/// Terms of one class, by position: which bases, and which of the piece's scalars.
+/// Terms of one class: which bases, and which of the piece's scalars.
 struct TermList {
   std::span<const uint32_t> indices, positions;
 };
@@ -73,7 +73,11 @@ class MsmCall {
     CUZK_RETURN_IF_ERROR(ProvideLists(scalars.size()));
     const auto classes = classes_.span().first(scalars.size());
     pool_.ParallelFor(scalars.size(), 1024, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) classes[i] = ClassOf(SignedScalar::From(scalars[i]));
+      for (size_t i = begin; i < end; ++i) {
+        const SignedScalar scalar = SignedScalar::From(scalars[i]);
+        classes[i] = ClassOf(scalar);
+        scalars_[i] = DigitScalar(scalar);
+      }
     });
     std::array<size_t, 4> counts{}, next{};
     for (uint8_t c : classes) ++counts[c];
@@ -92,10 +96,10 @@ class MsmCall {
     };
     CUZK_ASSIGN_OR_RETURN(Point sum, Ones(list(0, counts[kOnes]).indices));
     const size_t few = merge ? 0 : counts[kFewBits];
-    CUZK_ASSIGN_OR_RETURN(Point part, Terms(list(counts[kOnes], few), scalars, kShortBits));
+    CUZK_ASSIGN_OR_RETURN(Point part, Terms(list(counts[kOnes], few), kShortBits));
     sum += part;
     const size_t many = counts[kFewBits] + counts[kManyBits] - few;
-    CUZK_ASSIGN_OR_RETURN(part, Terms(list(counts[kOnes] + few, many), scalars, SignedScalar::kBits));
+    CUZK_ASSIGN_OR_RETURN(part, Terms(list(counts[kOnes] + few, many), SignedScalar::kBits));
     sum += part;
     return sum;
   }
@@ -110,6 +114,7 @@ class MsmCall {
     CUZK_ASSIGN_OR_RETURN(classes_, memory::Array<uint8_t>::Allocate(allocator_, terms, "terms of a sum"));
     CUZK_ASSIGN_OR_RETURN(positions_, memory::Array<uint32_t>::Allocate(allocator_, terms, "terms of a sum"));
     CUZK_ASSIGN_OR_RETURN(indices_, memory::Array<uint32_t>::Allocate(allocator_, terms, "terms of a sum"));
+    CUZK_ASSIGN_OR_RETURN(scalars_, memory::Array<DigitScalar>::Allocate(allocator_, terms, "scalars of a sum"));
     return absl::OkStatus();
   }
 
@@ -141,19 +146,19 @@ class MsmCall {
     return meter_.stopped() ? absl::CancelledError("cancelled in the middle of a sum") : absl::OkStatus();
   }
 
-  StatusOr<Point> Terms(const TermList& list, std::span<const Fr> scalars, unsigned magnitude_bits) {
+  StatusOr<Point> Terms(const TermList& list, unsigned magnitude_bits) {
     if (list.indices.empty()) return Point::Infinity();
-    if (list.indices.size() <= kFew) return Few(list, scalars);
-    return Buckets(list, scalars, magnitude_bits);
+    if (list.indices.size() <= kFew) return Few(list);
+    return Buckets(list, magnitude_bits);
   }
 
   /// Doubling and adding, the doublings shared by all terms.
-  Point Few(const TermList& list, std::span<const Fr> scalars) {
+  Point Few(const TermList& list) const {
     std::vector<std::array<Point, 8>> odd;
     std::vector<std::vector<int8_t>> digits;
     size_t length = 0;
     for (size_t j = 0; j < list.indices.size(); ++j) {
-      const SignedScalar k = SignedScalar::From(scalars[list.positions[j]]);
+      const SignedScalar k = scalars_[list.positions[j]].Value();
       AffinePoint<F> base = bases_[list.indices[j]];
       odd.push_back(OddMultiples(ToJacobian(k.negative ? -base : base)));
       digits.push_back(NafDigits(k.magnitude));
@@ -170,29 +175,24 @@ class MsmCall {
     return sum;
   }
 
-  StatusOr<Point> Buckets(const TermList& list, std::span<const Fr> scalars, unsigned magnitude_bits) {
+  StatusOr<Point> Buckets(const TermList& list, unsigned magnitude_bits) {
     const size_t terms = list.indices.size();
     const MsmPlan plan = MsmPlan::For(terms, magnitude_bits, pool_.size(), sizeof(AffinePoint<F>));
-    if (digits_.size() < terms) {
-      CUZK_ASSIGN_OR_RETURN(digits_, memory::Array<DigitScalar>::Allocate(allocator_, terms, "digits of a sum"));
-    }
     CUZK_ASSIGN_OR_RETURN(auto sums, memory::Array<XyzzPoint<F>>::Allocate(
                                          allocator_, size_t{plan.shape.windows} * plan.ranges, "windows of a sum"));
     CUZK_RETURN_IF_ERROR(ProvidePasses(Pass::Room::For(plan.shape, plan.group, terms / plan.ranges + 1), plan.Tasks()));
-    const auto digits = digits_.span().first(terms);
     pool_.ParallelFor(terms, 1024, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        digits[i] = DigitScalar(SignedScalar::From(scalars[list.positions[i]]), plan.shape);
-      }
+      for (size_t i = begin; i < end; ++i) scalars_[list.positions[i]].Cut(plan.shape);
     });
-    RunTasks(plan, BucketTerms<F>{digits, bases_.data(), list.indices.data(), plan.shape}, sums.span());
+    const BucketTerms<F> cut{scalars_.span().data(), list.positions, bases_.data(), list.indices.data(), plan.shape};
+    RunTasks(plan, cut, sums.span());
     CUZK_RETURN_IF_ERROR(CheckStop());
     return Combine(plan, sums.span());
   }
 
   /// The sums of all windows, range by range.
   void RunTasks(const MsmPlan& plan, const BucketTerms<F>& terms, std::span<XyzzPoint<F>> sums) {
-    const size_t windows = plan.shape.windows, groups = plan.Groups(), count = terms.scalars.size();
+    const size_t windows = plan.shape.windows, groups = plan.Groups(), count = terms.size();
     pool_.ParallelFor(plan.Tasks(), 1, [&](size_t task_begin, size_t task_end) {
       Pass* pass = TakePass();
       for (size_t task = task_begin; task < task_end && !meter_.stopped(); ++task) {
@@ -223,7 +223,7 @@ class MsmCall {
   MsmMeter meter_;
   memory::Array<uint8_t> classes_;
   memory::Array<uint32_t> positions_, indices_;  // of the terms, class by class
-  memory::Array<DigitScalar> digits_;
+  memory::Array<DigitScalar> scalars_;           // of the piece, in its order
   std::vector<std::unique_ptr<Pass>> passes_;
   std::mutex mutex_;
   std::vector<Pass*> idle_;  // guarded by mutex_

@@ -63,13 +63,16 @@ class ScratchCutter {
   std::span<std::byte> rest_;
 };
 
-/// Terms of one pass: digits and points by position.
+/// Terms of one pass; each names its scalar, cut into the shape, and its point.
 template <class F>
 struct BucketTerms {
-  std::span<const DigitScalar> scalars;
+  const DigitScalar* scalars;
+  std::span<const uint32_t> positions;  // term to place in `scalars`
   const AffinePoint<F>* points;
-  const uint32_t* indices;  // position to place in `points`
+  const uint32_t* indices;  // term to place in `points`
   WindowShape shape;
+  size_t size() const { return positions.size(); }
+  const DigitScalar& scalar(size_t i) const { return scalars[positions[i]]; }
   const AffinePoint<F>& point(size_t i) const { return points[indices[i]]; }
 };
 
@@ -207,7 +210,7 @@ class BucketPass {
     std::ranges::fill(counts_, 0);
     for (size_t w = 0; w < windows; ++w) {
       for (size_t i = piece.begin; i < piece.end; ++i) {
-        int32_t digit = terms.scalars[i].Digit(piece.first_window + static_cast<unsigned>(w), shape_);
+        int32_t digit = terms.scalar(i).Digit(piece.first_window + static_cast<unsigned>(w), shape_);
         if (digit == 0) continue;
         uint32_t bucket = static_cast<uint32_t>(w) * per_window + static_cast<uint32_t>(std::abs(digit)) - 1;
         places_[placed++] = {bucket, static_cast<uint32_t>(i), digit < 0};

@@ -39,6 +39,7 @@ struct SignedScalar {
     }
     return s;
   }
+  friend bool operator==(const SignedScalar&, const SignedScalar&) = default;
   unsigned BitLength() const {
     for (size_t i = 4; i-- > 0;) {
       if (magnitude[i] != 0) return 64 * static_cast<unsigned>(i) + 64 - __builtin_clzll(magnitude[i]);
@@ -47,17 +48,23 @@ struct SignedScalar {
   }
 };
 
-/// A scalar with half a window added to every window but the top one: then digit w is window w less that half, with no
-/// carries to follow. The top bit holds the sign.
+/// A scalar in 32 bytes: the magnitude, and the sign in the top bit. Before its digits are read, Cut adds half a window
+/// to every window but the top one: then digit w is window w less that half, with no carries to follow.
 class DigitScalar {
  public:
   DigitScalar() = default;
-  DigitScalar(const SignedScalar& s, const WindowShape& shape) : words_(s.magnitude) {
-    for (unsigned w = 0; w + 1 < shape.windows; ++w) AddBit(w * shape.bits + shape.bits - 1);
+  explicit DigitScalar(const SignedScalar& s) : words_(s.magnitude) {
     words_[3] |= static_cast<uint64_t>(s.negative) << 63;
   }
 
-  /// The digit of window w, with the sign of the scalar in it.
+  /// The scalar; before Cut.
+  SignedScalar Value() const { return {{words_[0], words_[1], words_[2], Word(3)}, words_[3] >> 63 != 0}; }
+  /// Once, into windows that are wide enough for the magnitude.
+  void Cut(const WindowShape& shape) {
+    for (unsigned w = 0; w + 1 < shape.windows; ++w) AddBit(w * shape.bits + shape.bits - 1);
+  }
+
+  /// The digit of window w, with the sign of the scalar in it; after Cut into this shape.
   int32_t Digit(unsigned w, const WindowShape& shape) const {
     const unsigned bit = w * shape.bits, word = bit / 64, offset = bit % 64;
     uint64_t window = Word(word) >> offset;

@@ -146,7 +146,9 @@ TEST(MsmScalars, DigitsOfEveryWidthRecombine) {
     EXPECT_GT(shape.bits * shape.windows, SignedScalar::kBits);
     for (size_t kind = 0; kind < ScalarKinds().size(); ++kind) {
       for (const Fr& k : ScalarsOfKind(kind, 20, bits)) {
-        DigitScalar scalar(SignedScalar::From(k), shape);
+        DigitScalar scalar(SignedScalar::From(k));
+        EXPECT_EQ(scalar.Value(), SignedScalar::From(k));
+        scalar.Cut(shape);
         std::vector<int32_t> digits;
         for (unsigned w = 0; w < shape.windows; ++w) {
           digits.push_back(scalar.Digit(w, shape));
