@@ -135,12 +135,17 @@ StatusOr<ControlExit> RunCheck(const Session& session, const ParamsFlags& flags)
   std::string fault = wrong ? StrCat(provenance.status().message()) : "";
   bool development = provenance.ok() && *provenance == groth16::Provenance::kDevelopment;
   std::string id = circuit ? circuit->id : "unknown";
+  std::error_code error;
+  const std::filesystem::path key = std::filesystem::path(flags.file).replace_extension(".vk");
+  const bool has_key = std::filesystem::exists(key, error);
   if (session.json) {
     JsonWriter json;
     json.BeginObject().Member("valid", fault.empty()).Member("circuit_id", id).Member("development", development);
-    PrintLine(json.Member("error", fault).EndObject().text());
+    PrintLine(json.Member("key_file", has_key).Member("error", fault).EndObject().text());
   } else if (fault.empty()) {
-    PrintLine(StrCat(id, ": ", development ? "whole and as made, development parameters" : "whole and as published"));
+    const std::string no_key = StrCat("; no ", key.filename().string(), " beside it, which cuzkctl verify needs");
+    PrintLine(StrCat(id, ": ", development ? "whole and as made, development parameters" : "whole and as published",
+                     has_key ? std::string() : no_key));
   } else {
     PrintLine(StrCat(id, ": not valid: ", fault));
   }
@@ -166,7 +171,8 @@ void AddParams(CLI::App& program, Commands& commands) {
   inspect->add_option("FILE", flags->file, "A .params file")->required();
   commands.push_back({inspect, [flags](const Session& session) { return RunInspect(session, *flags); }});
 
-  CLI::App* check = params->add_subcommand("check", "Check lengths, every point and the digest of a parameter file");
+  CLI::App* check =
+      params->add_subcommand("check", "Check lengths, every point, the digest and the key of a parameter file");
   check->add_option("FILE", flags->file, "A .params file")->required();
   check->add_option("--circuit", flags->circuit, "Circuit id where the file's name does not say it");
   commands.push_back({check, [flags](const Session& session) { return RunCheck(session, *flags); }});

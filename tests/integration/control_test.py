@@ -135,6 +135,18 @@ class Tools(unittest.TestCase):
             self.assertEqual(control("params", "check", path).code, 1, length)
         path.write_bytes(original + b"\0")
         self.assertEqual(control("params", "check", path).code, 1)
+        # The key beside it: none, its own, another one's.
+        path.write_bytes(original)
+        answer = control("params", "check", path)
+        self.assertEqual((answer.code, f"no {path.stem}.vk beside it" in answer.out), (0, True), answer)
+        key = path.with_suffix(".vk")
+        shutil.copy(fixture.PARAMS / key.name, key)
+        answer = control("--json", "params", "check", path)
+        self.assertEqual((answer.code, answer.json()["key_file"]), (0, True), answer)
+        shutil.copy(ALL_VECTORS / "groth16" / "winning-2KiB.vk", key)
+        answer = control("params", "check", path)
+        self.assertEqual((answer.code, f"{key.name}: is not the key of" in answer.out), (1, True), answer)
+        key.unlink()
         # Another circuit's file under this name.
         path.write_bytes(self.copy_parameters("winning-2KiB.json").read_bytes())
         self.assertEqual(control("params", "check", path).code, 1)
