@@ -45,7 +45,10 @@ Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
               1);
   CUZK_ASSIGN_OR_RETURN(devices, PickDevices(options.devices_use, arithmetic, pool));
   if (seams.devices) seams.devices(devices);
-  for (const std::string& card : devices.left_out) log.Error(card);
+  for (const LeftOut& card : devices.left_out) {
+    log.Error(card.why);
+    metrics.Set(MetricId::kDeviceHealthy, {StrCat(card.ordinal), card.uuid}, 0);
+  }
   log.Info(devices.explanation);
   WatchCards();
   log.Info(StrCat("memory budget ", (options.memory_budget + options.server.ingress_bytes) >> 20, " MiB, of which ",

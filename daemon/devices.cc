@@ -31,7 +31,7 @@ Status SelfTest(int ordinal, ThreadPool& pool) {
 
 // The cards that pass their self-test, or why there is none.
 StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] ThreadPool& pool,
-                                                             [[maybe_unused]] std::vector<std::string>& left_out) {
+                                                             [[maybe_unused]] std::vector<LeftOut>& left_out) {
 #ifdef CUZK_HAVE_CUDA
   std::vector<std::unique_ptr<prover::Device>> cards;
   const int count = gpu::CudaDeviceCount();
@@ -39,14 +39,15 @@ StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] Th
     CUZK_ASSIGN_OR_RETURN(std::unique_ptr<gpu::CudaDevice> card,
                           gpu::MakeCudaDevice({.ordinal = ordinal, .pool = &pool}));
     if (Status passed = SelfTest(ordinal, pool); !passed.ok()) {
-      left_out.push_back(StrCat("card ", ordinal, ", ", card->name(),
-                                ", does not pass its self-test and is left out: ", passed.message()));
+      left_out.push_back({ordinal, card->identity().uuid,
+                          StrCat("card ", ordinal, ", ", card->name(),
+                                 ", does not pass its self-test and is left out: ", passed.message())});
       continue;
     }
     cards.push_back(std::move(card));
   }
   if (!cards.empty()) return cards;
-  if (!left_out.empty()) return absl::UnavailableError(left_out.front());
+  if (!left_out.empty()) return absl::UnavailableError(left_out.front().why);
   return absl::UnavailableError(StrCat("this machine shows no NVIDIA card, or has no driver", VisibleCards()));
 #else
   return absl::UnavailableError("this build has no CUDA back end");

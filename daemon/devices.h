@@ -14,10 +14,17 @@
 
 namespace cuzk::daemon {
 
+/// A card that does not pass its self-test.
+struct LeftOut {
+  int ordinal = 0;
+  std::string uuid;
+  std::string why;  ///< a sentence for the log
+};
+
 struct DeviceChoice {
   std::vector<std::unique_ptr<prover::Device>> devices;
-  std::string explanation;            ///< for the log: what was picked and why
-  std::vector<std::string> left_out;  ///< cards that do not pass their self-test, and what is wrong with each
+  std::string explanation;  ///< for the log: what was picked and why
+  std::vector<LeftOut> left_out;
 };
 
 /// `use` is the setting devices.use. The CPU device works on `pool`, which must outlive it. Every card computes

@@ -8,6 +8,8 @@
 //   lose                      the device is lost
 //   corrupt N                 one byte of the next N proofs is changed between assembly and verification
 //   waiting                   answered with the number of partitions that wait inside
+// Other variables: FAULTY_CUZKD_HOLD_LOADS holds loads from the start; FAULTY_CUZKD_CARD makes the device pass for the
+// first card, of that UUID; FAULTY_CUZKD_LEFT_OUT is the UUID of a second card, which fails its self-test.
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -34,8 +36,7 @@ using cuzk::testing_support::FaultKind;
 using cuzk::testing_support::FaultPoint;
 using cuzk::testing_support::FaultyDevice;
 
-// A faulty device together with the one that it stands before. The variable FAULTY_CUZKD_CARD makes it pass for the
-// first card, of that UUID.
+// A faulty device together with the one that it stands before.
 class OwningFaultyDevice : public FaultyDevice {
  public:
   explicit OwningFaultyDevice(std::unique_ptr<cuzk::prover::Device> inner)
@@ -99,6 +100,9 @@ int main(int argc, char** argv) {
       std::thread([path = std::string(path), &device] { Listen(path, device, corruptions); }).detach();
     }
     if (std::getenv("FAULTY_CUZKD_HOLD_LOADS") != nullptr) device.HoldLoads();
+    if (const char* uuid = std::getenv("FAULTY_CUZKD_LEFT_OUT")) {
+      choice.left_out.push_back({1, uuid, "card 1 does not pass its self-test and is left out"});
+    }
   };
   seams.engine.after_assembly = [](const std::string&, uint32_t, std::span<uint8_t> proof) {
     if (corruptions > 0 && corruptions-- > 0) proof[proof.size() / 2] ^= 1;

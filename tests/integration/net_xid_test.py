@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Errors of cards that the driver reports (Xid), with a double of NVIDIA's management library.
+"""What is wrong with cards: errors that the driver reports (Xid), with a double of NVIDIA's management library, and the
+self-test.
 
 Usage: net_xid_test.py BIN VECTORS PARAMETERS DOUBLES
 """
@@ -16,8 +17,10 @@ SERIES = 'cuzk_gpu_xid_total{gpu="0",gpu_uuid="GPU-double"}'
 
 class Xid(unittest.TestCase):
 
-    def start(self, *, library=None, uuid="GPU-double", **double):
+    def start(self, *, library=None, uuid="GPU-double", left_out=None, **double):
         variables = {f"NVML_DOUBLE_{name.upper()}": value for name, value in double.items()}
+        if left_out:
+            variables["FAULTY_CUZKD_LEFT_OUT"] = left_out
         daemon = net.FaultyDaemon(environment={"FAULTY_CUZKD_CARD": uuid, "LD_LIBRARY_PATH": str(library or DOUBLES),
                                                **variables})
         self.addCleanup(daemon.close)
@@ -55,6 +58,14 @@ class Xid(unittest.TestCase):
         net.wait_for(lambda: "no longer reports" in daemon.log(), "the end of the reports")
         self.assertEqual(net.metrics(daemon)[SERIES], 0)
         self.assertEqual(net.http_get(daemon, "/healthz")[0], 200)
+
+    def test_a_card_that_fails_its_self_test_is_a_lost_one(self):
+        """To who watches: the alert on lost cards fires. The others prove."""
+        daemon = self.start(left_out="GPU-broken")
+        self.assertIn("card 1 does not pass its self-test and is left out", daemon.log())
+        samples = net.metrics(daemon)
+        self.assertEqual(samples['cuzk_gpu_healthy{gpu="1",gpu_uuid="GPU-broken"}'], 0)
+        self.assertEqual(samples['cuzk_gpu_healthy{gpu="0",gpu_uuid="GPU-double"}'], 1)
 
     def test_the_processor_has_none(self):
         daemon = net.FaultyDaemon(environment={"LD_LIBRARY_PATH": str(DOUBLES)})
