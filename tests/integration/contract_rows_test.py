@@ -124,6 +124,12 @@ class Rows(unittest.TestCase):
         self.assertEqual(daemon.control("submit", "--request", requests("winning")[0], "--id", "loading").code, 0)
         status = self.call(daemon, "GetStatus", {})  # while the device is stuck
         self.assertEqual(sum(int(queue["pending"]) + int(queue["in_progress"]) for queue in status["queues"]), 1)
+        # Nor does anything else that only looks.
+        samples = net.metrics(daemon)
+        self.assertEqual(samples["cuzk_running_jobs"] + samples["cuzk_queue_depth"], 1)
+        self.assertIn("cuzk_running_jobs", self.call(daemon, "GetMetrics", {})["prometheus_text"])
+        for path in ("/status", "/timeline", "/trace", "/healthz", "/readyz"):
+            self.assertEqual(net.http_get(daemon, path)[0], 200, path)
         daemon.tell("release")
         self.assertEqual(daemon.control("await", "loading").code, 0)
 
