@@ -7,15 +7,14 @@
 // so that all additions of a round are independent and share one inversion (Montgomery's trick): 5M + 1S an addition.
 //   threads   T = grid * 128; thread t owns items t, t + T, t + 2T, ...; live items are a prefix of the order
 //   round j   walks the thread's items against the direction of round j - 1 through that one's prefix products,
-//   finishes
-//             addition j, at once builds the denominator of addition j + 1 and its prefix product
+//             finishes addition j, at once builds the denominator of addition j + 1 and its prefix product
 //   inversion each block by itself: its threads' products in a tree, one inversion on one thread. Nothing is shared
 //             between blocks, so that all rounds are one kernel and the blocks of a multiprocessor drift apart: while
 //             one inverts, the others multiply
 //   memory    sums and prefixes in 16-byte planes (coalesced); points gathered whole, 96 bytes; in G1 an addition reads
 //             435 bytes and writes 142
-//   shared    operands of a thread's next addition come by cp.async while it computes, and its running products are
-//             kept there: 48 KB a block in G1
+//   shared    operands of a thread's next addition come by cp.async while it computes, as do the entries of the one
+//             after it, and its running products are kept there: 50.5 KB a block in G1
 //   registers 128 in G1: 4 blocks of 128 threads an SM; 255 in G2: 2 blocks
 
 #include "gpu/field/inverse.cuh"
@@ -62,11 +61,23 @@ struct Slots {
   /// The last two are the thread's running products, which have no room in registers. The first two are free between
   /// rounds.
   enum Operand { kMinusX, kMinusY, kPointX, kPointY, kPrefix, kFollowingX, kInverse, kProduct, kOperands };
-  static constexpr size_t kBytes = static_cast<size_t>(kOperands) * kPlanes * kRoundThreads * 16;
+  /// Beside them, one word each: the entries of two additions, and the place of the entries of a third.
+  enum Index { kEntry = 0, kFollowing = 2, kPlace = 4, kIndices = 5 };
+  static constexpr size_t kOperandWords = static_cast<size_t>(kOperands) * kPlanes * kRoundThreads;
+  static constexpr size_t kBytes = kOperandWords * 16 + kIndices * kRoundThreads * 4;
   uint4* words;
 
   CUZK_DEVICE uint4* At(int operand, int plane) const {
     return words + (operand * kPlanes + plane) * kRoundThreads + threadIdx.x;
+  }
+  CUZK_DEVICE uint32_t* IndexAt(int index) const {
+    return reinterpret_cast<uint32_t*>(words + kOperandWords) + index * kRoundThreads + threadIdx.x;
+  }
+  CUZK_DEVICE void FetchIndex(int index, const uint32_t* from) const {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
+                     static_cast<uint32_t>(__cvta_generic_to_shared(IndexAt(index)))),
+                 "l"(from)
+                 : "memory");
   }
   static CUZK_DEVICE void Copy(uint4* to, const uint4* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))),
@@ -224,6 +235,13 @@ CUZK_DEVICE void FirstRound(const Rounds<F>& s, const Slots<F>& slots) {
   slots.Write(Slots<F>::kProduct, product);
 }
 
+/// Fetches the two entries of an addition, of which the second is the point after.
+template <class F>
+CUZK_DEVICE void FetchEntries(const Rounds<F>& s, const Slots<F>& slots, int parity, uint32_t place) {
+  slots.FetchIndex(Slots<F>::kEntry + parity, s.entries + place);
+  slots.FetchIndex(Slots<F>::kFollowing + parity, s.entries + place + 1);
+}
+
 /// Round j > 0: see above. Odd rounds go downwards, even ones upwards.
 template <class F>
 CUZK_DEVICE void AddRound(const Rounds<F>& s, const Slots<F>& slots, uint32_t round, uint32_t live, uint32_t next) {
@@ -234,16 +252,18 @@ CUZK_DEVICE void AddRound(const Rounds<F>& s, const Slots<F>& slots, uint32_t ro
   uint32_t left = (live - 1 - t) / threads + 1;
   uint32_t q = round % 2 == 0 ? t : t + (left - 1) * threads;
   uint32_t step = round % 2 == 0 ? threads : 0 - threads;
-  // Loads run ahead: operands of the next addition by copies in two lots, each as soon as its slots are read for the
-  // last time; the entries of the next item and the place of those of the one after it in registers.
-  auto place_of = [&](uint32_t item) { return __ldg(s.begin + item) + round; };
-  uint32_t at = place_of(q), next_at = left > 1 ? place_of(q + step) : at;
-  uint32_t place = left > 2 ? place_of(q + 2 * step) : at;
-  uint32_t now = __ldg(s.entries + at), following = __ldg(s.entries + at + 1);
-  uint32_t next_now = __ldg(s.entries + next_at), next_following = __ldg(s.entries + next_at + 1);
-  uint4* words = s.sums.At(q);
-  FetchEarly(s, slots, words, now);
-  FetchLate(s, slots, words, following, q < next);
+  // Loads run ahead, all of them copies to the thread's slots: while item k is worked on, the operands of item k + 1 in
+  // two lots, each as soon as its slots are read for the last time, the entries of item k + 2, and where those of item
+  // k + 3 are. Entries have two places in turn, by the parity of what is left.
+  {
+    uint32_t place = s.begin[q] + round;
+    FetchEntries(s, slots, left & 1, place);
+    if (left > 1) FetchEntries(s, slots, ~left & 1, s.begin[q + step] + round);
+    if (left > 2) slots.FetchIndex(S::kPlace, s.begin + (q + 2 * step));
+    AwaitFetches();
+    FetchEarly(s, slots, s.sums.At(q), *slots.IndexAt(S::kEntry + (left & 1)));
+    FetchLate(s, slots, s.sums.At(q), *slots.IndexAt(S::kFollowing + (left & 1)), q < next);
+  }
 #pragma unroll 1
   for (; left > 0; --left) {
     AwaitFetches();
@@ -256,44 +276,39 @@ CUZK_DEVICE void AddRound(const Rounds<F>& s, const Slots<F>& slots, uint32_t ro
       if (!special) {
         slope = Steps::Product(inverse, slots.Read(S::kPrefix));
         slots.Write(S::kInverse, Steps::Product(inverse, d));
-        slope = Steps::Product(
-            slope, Steps::Numerator(slots.Read(S::kPointY), (now & kNegative) != 0, slots.Read(S::kMinusY)));
+        bool negative = (*slots.IndexAt(S::kEntry + (left & 1)) & kNegative) != 0;
+        slope = Steps::Product(slope, Steps::Numerator(slots.Read(S::kPointY), negative, slots.Read(S::kMinusY)));
         minus_x = Steps::MinusX(slots.Read(S::kPointX), slots.Read(S::kMinusX), Steps::Square(slope));
       }
     }
     if (special) {
-      AddSpecial<F>(slots, s.points, now);
+      AddSpecial<F>(slots, s.points, *slots.IndexAt(S::kEntry + (left & 1)));
       minus_x = slots.Read(S::kMinusX);
     }
-    uint32_t entry = following;
-    bool goes_on = q < next;
-    uint4* done = words;
-    q += step;
-    words = s.sums.At(q);
-    now = next_now;
-    following = next_following;
-    if (left > 1) FetchEarly(s, slots, words, now);
-    next_now = __ldg(s.entries + place);
-    next_following = __ldg(s.entries + place + 1);
-    if (left > 3) place = place_of(q + 2 * step);
+    if (left > 1) FetchEarly(s, slots, s.sums.At(q + step), *slots.IndexAt(S::kEntry + (~left & 1)));
+    if (left > 2) FetchEntries(s, slots, left & 1, *slots.IndexAt(S::kPlace) + round);
+    if (left > 3) slots.FetchIndex(S::kPlace, s.begin + (q + 3 * step));
     if (special) {
       minus_y = slots.Read(S::kMinusY);
     } else {
       minus_y =
           Steps::MinusY(Steps::Product(slope, Steps::Run(slots.Read(S::kMinusX), minus_x)), slots.Read(S::kMinusY));
     }
+    uint4* done = s.sums.At(q);
     s.sums.StoreCoordinate(done, AffineSums<F>::kMinusX, minus_x);
     s.sums.StoreCoordinate(done, AffineSums<F>::kMinusY, minus_y);
     F e;
+    bool goes_on = q < next;
     if (goes_on) {
       F x = slots.Read(S::kFollowingX);
       e = Steps::Denominator(x, minus_x);
       if (Steps::MaybeZero(e) || Steps::MaybeInfinity(minus_x) || Steps::MaybeInfinity(x)) {
-        WriteSpecialDenominator<F>(slots, done, s.points, entry);
+        WriteSpecialDenominator<F>(slots, done, s.points, s.entries[s.begin[q] + round + 1]);
         e = slots.Read(S::kFollowingX);
       }
     }
-    if (left > 1) FetchLate(s, slots, words, following, q < next);
+    q += step;
+    if (left > 1) FetchLate(s, slots, s.sums.At(q), *slots.IndexAt(S::kFollowing + (~left & 1)), q < next);
     if (goes_on) {
       F product = slots.Read(S::kProduct);
       s.sums.StoreCoordinate(done, AffineSums<F>::kPrefix, product);

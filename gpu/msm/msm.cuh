@@ -6,7 +6,7 @@
 
 #include "gpu/msm/accumulate.cuh"
 #include "gpu/msm/msm.h"
-#include "gpu/msm/reduce.cuh"
+#include "gpu/msm/tiles.cuh"
 
 namespace cuzk::gpu {
 
@@ -25,53 +25,63 @@ struct DeviceFieldOf<algebra::Fp2> {
 /// With windows of 3 bits the highest digit could overflow: |k| < 0.906 * 2^254, and 0.906 * 4 + 0.53 > 4.
 inline constexpr int kMaxWindows = 63;
 
-/// Blocks that keep every multiprocessor busy.
-struct Grid {
-  uint32_t processors = 0;
-  static StatusOr<Grid> OfCurrentDevice() {
-    int device = 0, count = 0;
-    CUZK_CUDA(cudaGetDevice(&device));
-    CUZK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-    return Grid{static_cast<uint32_t>(count)};
-  }
-};
+/// An attribute of the current device.
+inline StatusOr<uint32_t> DeviceAttribute(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  CUZK_CUDA(cudaGetDevice(&device));
+  CUZK_CUDA(cudaDeviceGetAttribute(&value, attribute, device));
+  return static_cast<uint32_t>(value);
+}
 
 template <class D>
 struct MsmScratch {
   ItemScratch items;
   Xyzz<D>* sums = nullptr;  // XYZZ form
-  Rounds<D> rounds{};       // affine form
+  Rounds<D> rounds{};       // affine form, as are the next two
+  Affine<D>* buckets = nullptr;
+  uint32_t* tile_live = nullptr;
   Xyzz<D>* plain;
   Xyzz<D>* weighted;
   Xyzz<D>* results;
 };
 
+inline void LayOutSort(const MsmPlan& plan, SortScratch& s, Arena& arena) {
+  SortPlan sort = SortPlan::For(plan);
+  uint32_t bins = sort.MaxBins();
+  s.split = arena.Take<uint32_t>(8ull * plan.terms);
+  s.signs = arena.Take<uint32_t>((plan.terms + 31ull) / 32);
+  s.binned = arena.Take<BinnedEntry>(static_cast<uint64_t>(sort.group) * plan.terms);
+  s.bin_begin = arena.Take<uint32_t>(bins + 1ull);
+  s.bin_end = arena.Take<uint32_t>(bins);
+}
+
 template <class D>
-MsmScratch<D> LayOut(const MsmPlan& plan, size_t sort_bytes, Arena& arena) {
+MsmScratch<D> LayOut(const MsmPlan& plan, size_t scan_bytes, Arena& arena) {
   MsmScratch<D> s{};
-  uint64_t sorted = SortedAtATime(plan), buckets = plan.BatchBuckets(), items = plan.MaxItems();
+  uint64_t buckets = plan.BatchBuckets(), items = plan.MaxItems();
+  // In the affine form the entries and items of buckets are followed by those of tiles, in the same place.
+  uint64_t lines = plan.affine ? 2 * (buckets >> plan.side_log2) : 0, most = std::max(items, lines);
+  uint64_t entries = std::max(static_cast<uint64_t>(plan.batch) * plan.terms, plan.affine ? 2 * buckets : 0);
   ItemScratch& i = s.items;
-  i.split = arena.Take<uint32_t>(8ull * plan.terms);
-  for (int k = 0; k < 2; ++k) {
-    i.keys[k] = arena.Take<uint32_t>(sorted);
-    i.values[k] = arena.Take<uint32_t>(sorted);
-  }
-  i.entries = arena.Take<uint32_t>(static_cast<uint64_t>(plan.batch) * plan.terms + 1);  // rounds read one ahead
-  i.begin = arena.Take<uint32_t>(buckets);
-  i.end = arena.Take<uint32_t>(buckets);
+  LayOutSort(plan, i.sort, arena);
+  i.sorted.entries = arena.Take<uint32_t>(entries + 1);  // rounds read one ahead
+  i.sorted.begin = arena.Take<uint32_t>(buckets);
+  i.sorted.end = arena.Take<uint32_t>(buckets);
   i.item_base = arena.Take<uint32_t>(buckets + 1);
   i.item_begin = arena.Take<uint32_t>(items);
   i.item_place = arena.Take<uint32_t>(items);
   i.item_size = arena.Take<uint8_t>(items);
-  i.ordered_begin = arena.Take<uint32_t>(items);
+  i.ordered_begin = arena.Take<uint32_t>(most);
   i.ordered_size = arena.Take<uint8_t>(items);
   i.live = arena.Take<uint32_t>(kItemLimit + 2);
   i.cursor = arena.Take<uint32_t>(kItemLimit + 2);
   i.heavy = arena.Take<uint32_t>(1 + kMaxHeavy);
-  i.sort_scratch = arena.Take<std::byte>(sort_bytes);
-  i.sort_bytes = sort_bytes;
+  i.scan_scratch = arena.Take<std::byte>(scan_bytes);
+  i.scan_bytes = scan_bytes;
   if (plan.affine) {
-    s.rounds.sums = {arena.Take<uint4>(AffineSums<D>::Words(items))};
+    s.rounds.sums = {arena.Take<uint4>(AffineSums<D>::Words(most))};
+    s.buckets = arena.Take<Affine<D>>(buckets);
+    s.tile_live = arena.Take<uint32_t>(kItemLimit + 2);
   } else {
     s.sums = arena.Take<Xyzz<D>>(items);
   }
@@ -81,12 +91,14 @@ MsmScratch<D> LayOut(const MsmPlan& plan, size_t sort_bytes, Arena& arena) {
   return s;
 }
 
-/// Estimated time in products of the base field, without sorting; what the choice of windows goes by.
+/// Estimated time in products of the base field, fitted to what sums of 2^20 to 2^27 take; the choice of windows goes
+/// by it. Affine: an addition with its part of sorting, a bucket with its tile's additions, a round's inversions.
 inline double EstimateProducts(const MsmPlan& plan) {
   double additions = static_cast<double>(plan.windows.count) * plan.terms;
   double buckets = plan.windows.BucketsBelow(plan.windows.count);
-  double sort = additions * 0.65, fixed = plan.affine ? 2e6 * plan.item_limit : 0;
-  return additions * (plan.affine ? 6.3 : 10.3) + buckets * (plan.affine ? 26 : 30) + sort + fixed;
+  if (!plan.affine) return additions * 11 + buckets * 30;
+  double side = 1 << plan.side_log2;
+  return additions * 7.8 + buckets * (20 + 65 / side) + 2e6 * (plan.item_limit + side);
 }
 
 inline MsmPlan PlanFor(uint32_t terms, int windows, bool affine) {
@@ -95,11 +107,17 @@ inline MsmPlan PlanFor(uint32_t terms, int windows, bool affine) {
   plan.windows = Windows::OfCount(windows);
   plan.batch = windows;
   plan.affine = affine;
-  double load = static_cast<double>(terms) / (1u << (plan.windows.width - 1));
-  double limit =
-      affine ? std::clamp(load + 2 * std::sqrt(load) + 1, 12.0, static_cast<double>(kItemLimit)) : kItemLimit;
-  plan.item_limit = static_cast<uint32_t>(limit);
   uint32_t buckets = plan.windows.BucketsBelow(windows), narrow = 1u << (plan.windows.width - 1);
+  if (affine) {
+    // Four deviations: a bucket in thirty thousand of random scalars is cut.
+    double load = static_cast<double>(terms) / narrow;
+    plan.item_limit = static_cast<uint32_t>(std::clamp(load + 4 * std::sqrt(load) + 2, 12.0, double{kItemLimit}));
+    plan.side_log2 = buckets >= 1u << 23 ? 5 : buckets >= 1u << 21 ? 4 : 3;
+    while (2 * plan.side_log2 > static_cast<uint32_t>(plan.windows.width - 1)) --plan.side_log2;
+    plan.segment = 1u << 2 * plan.side_log2;
+    return plan;
+  }
+  plan.item_limit = kXyzzItemLimit;
   plan.segment = 4;
   while (plan.segment < 512 && buckets / (2 * plan.segment) >= 50000) plan.segment *= 2;
   plan.segment = std::min(plan.segment, narrow);
@@ -110,20 +128,22 @@ template <class F>
 StatusOr<MsmPlan> PlanMsm(uint32_t terms, uint64_t memory, MsmForm form) {
   using D = typename DeviceFieldOf<F>::Type;
   if (terms == 0 || terms >= 1u << 31) return absl::InvalidArgumentError("a sum of no terms, or of 2^31 or more");
-  bool large = terms >= (sizeof(D) == 48 ? 1u << 22 : 1u << 20);
+  bool large = terms >= 1u << 20;
   bool affine = form == MsmForm::kAffine || (form == MsmForm::kBest && large);
+  CUZK_ASSIGN_OR_RETURN(size_t shared_bytes, DeviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   MsmPlan best;
   double best_cost = 0;
   uint64_t least = ~uint64_t{0};
   for (int windows = 11; windows <= kMaxWindows; ++windows) {
     MsmPlan plan = PlanFor(terms, windows, affine);
+    plan.shared_bytes = shared_bytes;
     if (plan.windows.Bits(0) > 24) continue;
     for (int parts = 1; parts <= windows; ++parts) {
       plan.batch = (windows + parts - 1) / parts;
       if (static_cast<uint64_t>(plan.batch) * terms >= 0xfffffff0ull) continue;
-      CUZK_ASSIGN_OR_RETURN(size_t sort_bytes, SortScratchBytes(plan));
+      CUZK_ASSIGN_OR_RETURN(size_t scan_bytes, ScanScratchBytes(plan));
       Arena counting;
-      LayOut<D>(plan, sort_bytes, counting);
+      LayOut<D>(plan, scan_bytes, counting);
       plan.bytes = counting.used();
       least = std::min(least, plan.bytes);
       if (plan.bytes <= memory) {
@@ -144,33 +164,74 @@ StatusOr<MsmPlan> PlanMsm(uint32_t terms, uint64_t memory, MsmForm form) {
 }
 
 template <class D, class Sums>
-Status EnqueueReduction(const MsmPlan& plan, const MsmScratch<D>& s, const Sums& sums, int first, int count,
-                        StreamView stream) {
-  cudaStream_t on = stream.get();
-  constexpr size_t kShared = kSumThreads * sizeof(Xyzz<D>);
-  HeavyKernel<D><<<512, kSumThreads, kShared, on>>>(sums, s.items.heavy, s.items.item_base, s.items.item_place);
+Status EnqueueHeavy(const MsmScratch<D>& s, const Sums& sums, StreamView stream) {
+  HeavyKernel<D><<<512, kSumThreads, kSumThreads * sizeof(Xyzz<D>), stream.get()>>>(
+      sums, s.items.heavy, s.items.item_base, s.items.item_place);
   CUZK_CUDA_LAUNCHED("HeavyKernel");
-  uint32_t buckets = plan.windows.BucketsBelow(first + count) - plan.windows.BucketsBelow(first);
-  uint32_t segments = buckets / plan.segment;
-  SegmentKernel<D><<<(segments + kSumThreads - 1) / kSumThreads, kSumThreads, 0, on>>>(
-      sums, s.items.item_base, s.items.item_place, segments, plan.segment, s.plain, s.weighted);
-  CUZK_CUDA_LAUNCHED("SegmentKernel");
-  int slots = 1;
-  while (plan.windows.Buckets(first) / plan.segment >> slots != 0) ++slots;
-  WindowKernel<D><<<dim3(slots, count), kSumThreads, kShared, on>>>(s.plain, s.weighted, plan.windows, first,
-                                                                    plan.segment, s.results);
-  CUZK_CUDA_LAUNCHED("WindowKernel");
   return absl::OkStatus();
 }
 
 template <class D>
-Status EnqueueRounds(const MsmPlan& plan, const MsmScratch<D>& s, const Grid& grid, StreamView stream) {
+Status EnqueueRounds(const Rounds<D>& work, uint32_t rounds, StreamView stream) {
+  CUZK_ASSIGN_OR_RETURN(uint32_t processors, DeviceAttribute(cudaDevAttrMultiProcessorCount));
   constexpr size_t kShared = std::max(2 * kRoundThreads * sizeof(D), Slots<D>::kBytes);
   CUZK_CUDA(
       cudaFuncSetAttribute(RoundsKernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kShared)));
-  RoundsKernel<D>
-      <<<grid.processors * kRoundBlocks<D>, kRoundThreads, kShared, stream.get()>>>(s.rounds, plan.item_limit);
+  RoundsKernel<D><<<processors * kRoundBlocks<D>, kRoundThreads, kShared, stream.get()>>>(work, rounds);
   CUZK_CUDA_LAUNCHED("RoundsKernel");
+  return absl::OkStatus();
+}
+
+constexpr uint32_t SumBlocks(uint64_t threads) {
+  return static_cast<uint32_t>((threads + kSumThreads - 1) / kSumThreads);
+}
+
+/// Items to `plain` and `weighted`, a segment each.
+template <class D>
+Status EnqueueXyzz(const MsmPlan& plan, const MsmScratch<D>& s, uint32_t buckets, StreamView stream) {
+  cudaStream_t on = stream.get();
+  const ItemScratch& i = s.items;
+  XyzzSums<D> sums{s.sums};
+  XyzzKernel<D><<<std::min(SumBlocks(plan.MaxItems()), 1u << 20), kSumThreads, 0, on>>>(
+      s.rounds.points, i.sorted.entries, i.live, i.ordered_begin, i.ordered_size, s.sums);
+  CUZK_CUDA_LAUNCHED("XyzzKernel");
+  CUZK_RETURN_IF_ERROR(EnqueueHeavy(s, sums, stream));
+  uint32_t segments = buckets / plan.segment;
+  SegmentKernel<D><<<SumBlocks(segments), kSumThreads, 0, on>>>(sums, i.item_base, i.item_place, segments, plan.segment,
+                                                                s.plain, s.weighted);
+  CUZK_CUDA_LAUNCHED("SegmentKernel");
+  return absl::OkStatus();
+}
+
+/// The same in the affine form.
+template <class D>
+Status EnqueueAffine(const MsmPlan& plan, const MsmScratch<D>& s, uint32_t buckets, StreamView stream) {
+  cudaStream_t on = stream.get();
+  const ItemScratch& i = s.items;
+  CUZK_RETURN_IF_ERROR(EnqueueRounds(s.rounds, plan.item_limit, stream));
+  CUZK_RETURN_IF_ERROR(EnqueueHeavy(s, s.rounds.sums, stream));
+  CollectKernel<D>
+      <<<SumBlocks(buckets), kSumThreads, 0, on>>>(s.rounds.sums, i.item_base, i.item_place, buckets, s.buckets);
+  CUZK_CUDA_LAUNCHED("CollectKernel");
+  CUZK_RETURN_IF_ERROR(MakeTileItems(buckets, plan.side_log2, i, s.tile_live, stream));
+  Rounds<D> lines = s.rounds;
+  lines.points = s.buckets;
+  lines.live = s.tile_live;
+  CUZK_RETURN_IF_ERROR(EnqueueRounds(lines, 1u << plan.side_log2, stream));
+  uint32_t tiles = buckets / plan.segment;
+  TileKernel<D><<<SumBlocks(2ull * tiles), kSumThreads, kSumThreads / 2 * sizeof(Xyzz<D>), on>>>(
+      s.rounds.sums, tiles, plan.side_log2, s.plain, s.weighted);
+  CUZK_CUDA_LAUNCHED("TileKernel");
+  return absl::OkStatus();
+}
+
+template <class D>
+Status EnqueueWindows(const MsmPlan& plan, const MsmScratch<D>& s, int first, int count, StreamView stream) {
+  int slots = 1;
+  while (plan.windows.Buckets(first) / plan.segment >> slots != 0) ++slots;
+  WindowKernel<D><<<dim3(slots, count), kSumThreads, kSumThreads * sizeof(Xyzz<D>), stream.get()>>>(
+      s.plain, s.weighted, plan.windows, first, plan.segment, s.results);
+  CUZK_CUDA_LAUNCHED("WindowKernel");
   return absl::OkStatus();
 }
 
@@ -178,30 +239,21 @@ template <class F>
 Status EnqueueMsm(const MsmPlan& plan, const algebra::AffinePoint<F>* points, const algebra::Fr* scalars,
                   const IndexMap& map, Arena arena, algebra::XyzzPoint<F>* results, StreamView stream) {
   using D = typename DeviceFieldOf<F>::Type;
-  CUZK_ASSIGN_OR_RETURN(Grid grid, Grid::OfCurrentDevice());
-  CUZK_ASSIGN_OR_RETURN(size_t sort_bytes, SortScratchBytes(plan));
-  MsmScratch<D> s = LayOut<D>(plan, sort_bytes, arena);
+  CUZK_ASSIGN_OR_RETURN(size_t scan_bytes, ScanScratchBytes(plan));
+  MsmScratch<D> s = LayOut<D>(plan, scan_bytes, arena);
   if (arena.overrun())
     return absl::ResourceExhaustedError("the scratch of a multi-exponentiation is smaller than its plan");
-  const auto* device_points = reinterpret_cast<const Affine<D>*>(points);
-  s.rounds.points = device_points;
-  s.rounds.entries = s.items.entries;
+  s.rounds.points = reinterpret_cast<const Affine<D>*>(points);
+  s.rounds.entries = s.items.sorted.entries;
   s.rounds.begin = s.items.ordered_begin;
   s.rounds.live = s.items.live;
-  CUZK_RETURN_IF_ERROR(SplitScalars(plan, scalars, s.items, stream));
+  CUZK_RETURN_IF_ERROR(SplitScalars(plan, scalars, s.items.sort, stream));
   for (int first = 0; first < plan.windows.count; first += plan.batch) {
     int count = std::min(plan.batch, plan.windows.count - first);
+    uint32_t buckets = plan.windows.BucketsBelow(first + count) - plan.windows.BucketsBelow(first);
     CUZK_RETURN_IF_ERROR(MakeItems(plan, first, count, map, s.items, stream));
-    if (plan.affine) {
-      CUZK_RETURN_IF_ERROR(EnqueueRounds(plan, s, grid, stream));
-      CUZK_RETURN_IF_ERROR(EnqueueReduction(plan, s, s.rounds.sums, first, count, stream));
-    } else {
-      uint32_t blocks = static_cast<uint32_t>(std::min<uint64_t>((plan.MaxItems() + 127) / 128, 1u << 20));
-      XyzzKernel<D><<<blocks, 128, 0, stream.get()>>>(device_points, s.items.entries, s.items.live,
-                                                      s.items.ordered_begin, s.items.ordered_size, s.sums);
-      CUZK_CUDA_LAUNCHED("XyzzKernel");
-      CUZK_RETURN_IF_ERROR(EnqueueReduction(plan, s, XyzzSums<D>{s.sums}, first, count, stream));
-    }
+    CUZK_RETURN_IF_ERROR(plan.affine ? EnqueueAffine(plan, s, buckets, stream) : EnqueueXyzz(plan, s, buckets, stream));
+    CUZK_RETURN_IF_ERROR(EnqueueWindows(plan, s, first, count, stream));
   }
   CUZK_CUDA(cudaMemcpyAsync(results, s.results, MsmResultPoints(plan) * sizeof(Xyzz<D>), cudaMemcpyDeviceToHost,
                             stream.get()));

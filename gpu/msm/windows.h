@@ -36,8 +36,10 @@ struct MsmPlan {
   uint32_t terms = 0;
   int batch = 0;            ///< windows worked on at a time
   uint32_t item_limit = 0;  ///< points of one item: buckets are cut to this size
-  uint32_t segment = 0;     ///< buckets of one thread in the bucket reduction
+  uint32_t segment = 0;     ///< buckets that the reduction sums together, with their weights within
+  uint32_t side_log2 = 0;   ///< affine: segments are squares of buckets of this side
   bool affine = false;      ///< accumulate in affine coordinates with shared inversions
+  size_t shared_bytes = 0;  ///< shared memory that a block of the device can have
   uint64_t bytes = 0;       ///< scratch on the device
 
   uint32_t BatchBuckets() const;  ///< most buckets of any batch

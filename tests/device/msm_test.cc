@@ -73,6 +73,18 @@ TYPED_TEST(MsmOnDevice, EdgesOfTheScalarRange) {
   }
 }
 
+// More entries in one bin of the sort than a block has room for, and buckets of thousands of items.
+TYPED_TEST(MsmOnDevice, UnevenScalars) {
+  size_t n = 150001;
+  auto points = KnownPoints<TypeParam>(n, this->memory_, this->stream_);
+  std::vector<Fr> k = RandomScalars(n, 31), one(n, k[0]);
+  for (MsmForm form : kForms) EXPECT_TRUE(this->Run(points, one, form) == this->Expected(one));
+  for (size_t i = 0; i < n; ++i) {
+    if (i % 3 != 0) k[i] = k[i % 3];
+  }
+  for (MsmForm form : kForms) EXPECT_TRUE(this->Run(points, k, form) == this->Expected(k));
+}
+
 TYPED_TEST(MsmOnDevice, RepeatedOppositeAndInfinitePoints) {
   using Point = algebra::AffinePoint<TypeParam>;
   size_t n = 20000;
