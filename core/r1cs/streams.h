@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "core/r1cs/small.h"
 #include "core/r1cs/variable.h"
@@ -21,6 +22,14 @@ inline __m256i ExpandMask(uint32_t mask) {
   return _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit);
 }
 
+/// Stores past the caches: nothing reads a lease before it is written as a whole, it is larger than any cache, and an
+/// ordinary store would read from memory what it overwrites. Ordered only by a fence, which Finish() of a writer is.
+inline void StorePast(Fr* to, const Fr& value) {
+  for (size_t i = 0; i < std::size(value.limb); ++i) {
+    _mm_stream_si64(reinterpret_cast<long long*>(&to->limb[i]), static_cast<long long>(value.limb[i]));
+  }
+}
+
 /// The values of one side of the rows, in order.
 class RowStream {
  public:
@@ -33,13 +42,13 @@ class RowStream {
     if (narrow_ != nullptr) {
       *narrow_++ = value;
     } else {
-      *wide_++ = kSmallIntegers[static_cast<size_t>(value + 128)];
+      StorePast(wide_++, kSmallIntegers[static_cast<size_t>(value + 128)]);
     }
   }
   /// A row that the shape calls wide.
   void Push(const Fr& value) {
     if (narrow_ != nullptr) *narrow_++ = 0;
-    *wide_++ = value;
+    StorePast(wide_++, value);
   }
   /// `count` <= 32 narrow rows, the bytes of `values` from the lowest.
   void Push(__m256i values, unsigned count) {
@@ -54,7 +63,7 @@ class RowStream {
       for (unsigned i = 0; i < count; ++i) narrow_[i] = bytes[i];
       narrow_ += count;
     } else {
-      for (unsigned i = 0; i < count; ++i) *wide_++ = kSmallIntegers[static_cast<size_t>(bytes[i] + 128)];
+      for (unsigned i = 0; i < count; ++i) StorePast(wide_++, kSmallIntegers[static_cast<size_t>(bytes[i] + 128)]);
     }
   }
 
@@ -79,7 +88,7 @@ class AuxStream {
   /// `count` <= 64 boolean variables, lowest bit first; bits from `count` on are zero.
   void PushBits(uint64_t bits, unsigned count) {
     if (bits_ == nullptr) {
-      for (unsigned i = 0; i < count; ++i) *wide_++ = kSmallIntegers[128 + (bits >> i & 1)];
+      for (unsigned i = 0; i < count; ++i) StorePast(wide_++, kSmallIntegers[128 + (bits >> i & 1)]);
       return;
     }
     word_ |= bits << fill_;
@@ -94,7 +103,7 @@ class AuxStream {
   }
   void PushWide(const Fr& value) {
     if (bits_ != nullptr) PushBits(0, 1);
-    *wide_++ = value;
+    StorePast(wide_++, value);
   }
   /// Writes the last, unfinished word.
   void Flush() {

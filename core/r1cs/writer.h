@@ -128,6 +128,7 @@ class BasicWitnessWriter {
   /// Ends the stretch. `end` are the streams at its expected end: our own invariant.
   void Finish(const WriterStreams& end) {
     streams_.aux.Flush();
+    _mm_sfence();
     for (size_t m = 0; m < kMatrixCount; ++m) {
       CUZK_CHECK(streams_.rows[m].narrow() == end.rows[m].narrow() && streams_.rows[m].wide() == end.rows[m].wide());
     }
