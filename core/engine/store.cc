@@ -42,6 +42,13 @@ bool IsPayloadName(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// What ended, or had not.
+bool IsStoredState(int64_t number) {
+  const auto state = static_cast<JobState>(number);
+  return number >= 0 && number <= static_cast<int64_t>(JobState::kCancelled) &&
+         (state == JobState::kQueued || IsFinal(state));
+}
+
 /// Makes the folder, for this user alone; one that is there keeps its mode.
 Status MakeDirectory(const std::filesystem::path& directory) {
   const std::filesystem::path leaf = directory.has_filename() ? directory : directory.parent_path();
@@ -141,14 +148,18 @@ Status JobStore::Execute(const char* sql) {
 
 StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) {
   std::unique_ptr<JobStore> store(new JobStore(options));
-  Status status = store->Begin();
-  if (status.ok()) return store;
+  CUZK_RETURN_IF_ERROR(store->Advised(store->Begin()));
+  return store;
+}
+
+Status JobStore::Advised(const Status& status) const {
   // These say what to do themselves: a store that another process has open is not to be moved away.
-  if (absl::IsPermissionDenied(status) || absl::IsResourceExhausted(status) || absl::IsFailedPrecondition(status)) {
+  if (status.ok() || absl::IsPermissionDenied(status) || absl::IsResourceExhausted(status) ||
+      absl::IsFailedPrecondition(status)) {
     return status;
   }
   return absl::FailedPreconditionError(StrCat(
-      status.message(), "; mend ", options.directory.string(),
+      status.message(), "; mend ", options_.directory.string(),
       " or move it away (jobs that wait in it are lost then), or choose another place with jobs.state_directory"));
 }
 
@@ -229,6 +240,11 @@ Status JobStore::DeleteOrphans() {
 
 StatusOr<std::vector<StoredJob>> JobStore::Load() {
   std::lock_guard lock(mutex_);
+  StatusOr<std::vector<StoredJob>> jobs = ReadRows();
+  return jobs.ok() ? std::move(jobs) : Advised(jobs.status());
+}
+
+StatusOr<std::vector<StoredJob>> JobStore::ReadRows() {
   std::vector<StoredJob> jobs;
   Statement rows(*this,
                  "SELECT row,id,kind,priority,digest,submitted,deadline,state,proof,error,timings,fetched,finished,"
@@ -240,7 +256,14 @@ StatusOr<std::vector<StoredJob>> JobStore::Load() {
     job.kind = static_cast<filecoin::Kind>(rows.Int(2));
     job.priority = static_cast<Priority>(rows.Int(3));
     std::string digest = rows.Bytes(4), timings = rows.Bytes(10);
-    std::memcpy(job.digest.data(), digest.data(), std::min(digest.size(), job.digest.size()));
+    // The numbers of what follows are looked up in tables; a disk may have changed them.
+    if (filecoin::FindKind(static_cast<uint64_t>(rows.Int(2))) == nullptr ||
+        rows.Int(3) < static_cast<int64_t>(Priority::kLow) || rows.Int(3) > static_cast<int64_t>(Priority::kCritical) ||
+        !IsStoredState(rows.Int(7)) || digest.size() != job.digest.size()) {
+      return absl::DataLossError(
+          StrCat("job store in ", options_.directory.string(), ": row ", job.row, " of jobs.sqlite is damaged"));
+    }
+    std::memcpy(job.digest.data(), digest.data(), job.digest.size());
     std::memcpy(&job.timings, timings.data(), std::min(timings.size(), sizeof job.timings));
     job.submitted_ms = rows.Int(5);
     if (!rows.IsNull(6)) job.deadline_ms = rows.Int(6);

@@ -61,7 +61,7 @@ class JobStore {
   static StatusOr<std::unique_ptr<JobStore>> Open(const StoreOptions& options);
   ~JobStore();
 
-  /// Everything in it, oldest first, without payloads.
+  /// Everything in it, oldest first, without payloads. FAILED_PRECONDITION, with what to do, if it is damaged.
   StatusOr<std::vector<StoredJob>> Load();
   /// The payload of an unfinished job. DATA_LOSS or NOT_FOUND if it is damaged or missing.
   StatusOr<filecoin::VanillaRequest> ReadPayload(int64_t row, const Bytes32& digest) const;
@@ -89,6 +89,8 @@ class JobStore {
   class Statement;
   explicit JobStore(const StoreOptions& options) : options_(options) {}
   Status Begin();
+  Status Advised(const Status& status) const;
+  StatusOr<std::vector<StoredJob>> ReadRows();  // with mutex_ held
   Status OpenDatabase();
   Status OpenMarks();
   Status Execute(const char* sql);

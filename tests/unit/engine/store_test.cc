@@ -50,6 +50,13 @@ class StoreTest : public testing::Test {
     job.digest = PayloadDigest(job.vanilla);
     return job;
   }
+  /// Changes the database behind the store's back.
+  void Alter(const std::string& sql) const {
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open((path() / "jobs.sqlite").c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
   size_t Payloads() const {
     size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(path())) {
@@ -215,15 +222,29 @@ TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {
   EXPECT_THAT(std::string(damaged.message()), HasSubstr(StrCat("mend ", path().string(), " or move it away")));
 }
 
+TEST_F(StoreTest, DamagedRowsAreNoticedAndEndNoProcess) {
+  for (const char* damage : {"kind=9", "kind=-1", "kind=257", "priority=0", "priority=5", "state=1", "state=5",
+                             "state=-1", "digest=x'00'"}) {
+    std::filesystem::remove_all(path());
+    int64_t row = *Open()->Accept(Example("a"));
+    Alter(StrCat("UPDATE jobs SET ", damage));
+    auto store = JobStore::Open({path()});
+    ASSERT_TRUE(store.ok()) << store.status();
+    const Status damaged = (*store)->Load().status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(damaged)) << damage << ": " << damaged;
+    for (const std::string& part :
+         {StrCat("row ", row, " of jobs.sqlite is damaged"), path().string(), std::string("or move it away")}) {
+      EXPECT_THAT(std::string(damaged.message()), HasSubstr(part)) << damage;
+    }
+  }
+}
+
 TEST_F(StoreTest, AnEndThatCannotBeWrittenIsToldAndCounted) {
   SmallEngine engine(Durable());
   engine.device().Hold();
   JobTicket ticket = engine.Submit("a", "1");
   engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() > 0; });
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open((path() / "jobs.sqlite").c_str(), &database), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(database, "DROP TABLE jobs", nullptr, nullptr, nullptr), SQLITE_OK);
-  sqlite3_close(database);
+  Alter("DROP TABLE jobs");
   engine.device().Release();
   EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 1));
   const EngineStatus status = engine->Snapshot();
