@@ -152,19 +152,21 @@ class Manners(unittest.TestCase):
         folder = net.folder_for(self)
         with concurrent.futures.ThreadPoolExecutor(20) as pool:
             waits = [pool.submit(daemon.control, "await", "long", "--out", folder / str(i)) for i in range(20)]
-            net.wait_for(lambda: sum(wait.done() for wait in waits) >= 8, "whoever finds no thread is answered")
-            for refused in filter(concurrent.futures.Future.done, waits):
-                self.assertIn("too many calls wait for proofs: 12 of 16 threads (grpc.threads)", refused.result().err)
-            # Nor do others who would wait, but for what cannot.
-            self.assertIn("too many calls", daemon.control("watch", "long").err)
-            for kind, code in (("porep", "RESOURCE_EXHAUSTED"), ("winning", "DEADLINE_EXCEEDED")):
-                answer = net.client(MODULES, "deadline", daemon.address, requests(kind)[0], kind, "1500")
-                self.assertEqual(answer["code"], code, answer)
-            self.assertEqual(daemon.control("status").code, 0)
-            self.assertEqual(net.client(MODULES, "health", daemon.address, "winning")["check"], "SERVING")
-            self.assertEqual(daemon.control("submit", "--request", requests("winning")[0], "--id", "next").code, 0)
-            self.assertEqual(daemon.control("cancel", "next").code, 0)
-            daemon.tell("release")
+            try:
+                net.wait_for(lambda: sum(wait.done() for wait in waits) >= 8, "whoever finds no thread is answered")
+                for refused in filter(concurrent.futures.Future.done, waits):
+                    self.assertIn("too many calls wait for proofs: 12 of 16 threads (grpc.threads)", refused.result().err)
+                # Others who would wait are refused as well, but for what cannot be late.
+                self.assertIn("too many calls", daemon.control("watch", "long").err)
+                for kind, code in (("porep", "RESOURCE_EXHAUSTED"), ("winning", "DEADLINE_EXCEEDED")):
+                    answer = net.client(MODULES, "deadline", daemon.address, requests(kind)[0], kind, "1500")
+                    self.assertEqual(answer["code"], code, answer)
+                self.assertEqual(daemon.control("status").code, 0)
+                self.assertEqual(net.client(MODULES, "health", daemon.address, "winning")["check"], "SERVING")
+                self.assertEqual(daemon.control("submit", "--request", requests("winning")[0], "--id", "next").code, 0)
+                self.assertEqual(daemon.control("cancel", "next").code, 0)
+            finally:
+                daemon.tell("release")
             answers = [wait.result() for wait in waits]
         self.assertEqual(sum(answer.code == 0 for answer in answers), 12)
 
