@@ -3,8 +3,9 @@
 #include <dlfcn.h>
 
 #include <chrono>
-#include <cstring>
 #include <utility>
+
+#include "daemon/loaded_library.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -17,14 +18,6 @@ struct Event {
   unsigned long long type, data;
   unsigned gpu_instance, compute_instance;
 };
-
-template <class Function>
-bool Find(void* library, const char* name, Function& function) {
-  void* symbol = dlsym(library, name);
-  static_assert(sizeof symbol == sizeof function);
-  std::memcpy(&function, &symbol, sizeof symbol);
-  return symbol != nullptr;
-}
 
 }  // namespace
 
@@ -52,13 +45,14 @@ StatusOr<std::unique_ptr<XidWatch>> XidWatch::Start(const std::vector<WatchedCar
   void* opened = dlopen(kName, RTLD_NOW | RTLD_LOCAL);  // never closed: it lives as long as the process
   if (opened == nullptr) return absl::NotFoundError(StrCat(kName, " is not there"));
   auto library = std::make_unique<Library>();
-  const bool whole = Find(opened, "nvmlInit_v2", library->init) && Find(opened, "nvmlShutdown", library->shutdown) &&
-                     Find(opened, "nvmlDeviceGetHandleByUUID", library->card_by_uuid) &&
-                     Find(opened, "nvmlEventSetCreate", library->make_events) &&
-                     Find(opened, "nvmlEventSetFree", library->free_events) &&
-                     Find(opened, "nvmlDeviceRegisterEvents", library->listen) &&
-                     Find(opened, "nvmlEventSetWait_v2", library->wait) &&
-                     Find(opened, "nvmlErrorString", library->error_text);
+  const bool whole = FindFunction(opened, "nvmlInit_v2", library->init) &&
+                     FindFunction(opened, "nvmlShutdown", library->shutdown) &&
+                     FindFunction(opened, "nvmlDeviceGetHandleByUUID", library->card_by_uuid) &&
+                     FindFunction(opened, "nvmlEventSetCreate", library->make_events) &&
+                     FindFunction(opened, "nvmlEventSetFree", library->free_events) &&
+                     FindFunction(opened, "nvmlDeviceRegisterEvents", library->listen) &&
+                     FindFunction(opened, "nvmlEventSetWait_v2", library->wait) &&
+                     FindFunction(opened, "nvmlErrorString", library->error_text);
   if (!whole) return absl::UnavailableError(StrCat(kName, " lacks a function: its driver is too old"));
   if (int error = library->init(); error != 0) return library->Error("nvmlInit", error);
   std::unique_ptr<XidWatch> watch(new XidWatch(std::move(library), metrics, log));

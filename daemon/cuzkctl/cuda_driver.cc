@@ -10,6 +10,8 @@
 #include <functional>
 #include <memory>
 
+#include "daemon/loaded_library.h"
+
 namespace cuzk::daemon {
 
 // As the driver's interface declares them: handles are pointers, a device is its number, 0 is success.
@@ -33,14 +35,6 @@ struct CudaDriver::Functions {
 };
 
 namespace {
-
-template <class Function>
-bool Find(void* library, const char* name, Function& function) {
-  void* symbol = dlsym(library, name);
-  static_assert(sizeof symbol == sizeof function);
-  std::memcpy(&function, &symbol, sizeof symbol);
-  return symbol != nullptr;
-}
 
 template <class Functions>
 std::string ErrorText(const Functions& functions, const char* call, int error) {
@@ -74,17 +68,19 @@ StatusOr<CudaDriver> CudaDriver::Open() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) return absl::NotFoundError(StrCat("libcuda.so.1 is not there: ", dlerror()));
   auto f = std::make_unique<Functions>();
-  bool whole = Find(library, "cuInit", f->init) && Find(library, "cuDriverGetVersion", f->driver_version) &&
-               Find(library, "cuDeviceGetCount", f->device_count) && Find(library, "cuDeviceGet", f->device) &&
-               Find(library, "cuDeviceGetName", f->device_name) &&
-               Find(library, "cuDeviceTotalMem_v2", f->device_memory) &&
-               Find(library, "cuDeviceGetAttribute", f->device_attribute) &&
-               Find(library, "cuDevicePrimaryCtxRetain", f->retain_context) &&
-               Find(library, "cuDevicePrimaryCtxRelease_v2", f->release_context) &&
-               Find(library, "cuCtxSetCurrent", f->set_context) && Find(library, "cuMemHostAlloc", f->host_allocate) &&
-               Find(library, "cuMemFreeHost", f->host_free) && Find(library, "cuMemAlloc_v2", f->allocate) &&
-               Find(library, "cuMemFree_v2", f->free) && Find(library, "cuMemcpyHtoD_v2", f->copy_to_device) &&
-               Find(library, "cuGetErrorName", f->error_name);
+  bool whole =
+      FindFunction(library, "cuInit", f->init) && FindFunction(library, "cuDriverGetVersion", f->driver_version) &&
+      FindFunction(library, "cuDeviceGetCount", f->device_count) && FindFunction(library, "cuDeviceGet", f->device) &&
+      FindFunction(library, "cuDeviceGetName", f->device_name) &&
+      FindFunction(library, "cuDeviceTotalMem_v2", f->device_memory) &&
+      FindFunction(library, "cuDeviceGetAttribute", f->device_attribute) &&
+      FindFunction(library, "cuDevicePrimaryCtxRetain", f->retain_context) &&
+      FindFunction(library, "cuDevicePrimaryCtxRelease_v2", f->release_context) &&
+      FindFunction(library, "cuCtxSetCurrent", f->set_context) &&
+      FindFunction(library, "cuMemHostAlloc", f->host_allocate) &&
+      FindFunction(library, "cuMemFreeHost", f->host_free) && FindFunction(library, "cuMemAlloc_v2", f->allocate) &&
+      FindFunction(library, "cuMemFree_v2", f->free) && FindFunction(library, "cuMemcpyHtoD_v2", f->copy_to_device) &&
+      FindFunction(library, "cuGetErrorName", f->error_name);
   if (!whole) return absl::UnavailableError("libcuda.so.1 lacks a function: its driver is too old");
   CUZK_DRIVER_CALL(*f, init, 0);
   CudaDriver driver;
