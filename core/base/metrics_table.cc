@@ -39,7 +39,7 @@ constexpr MetricRow kRows[] = {
     {kOldestJobAge, kGauge, "cuzk_oldest_job_age_seconds", "proof_kind",
      "How long ago the oldest unfinished job was accepted; 0 without one.", {}},
     {kJobsSubmitted, kCounter, "cuzk_jobs_submitted_total", "", "Requests that became jobs.", {}},
-    {kJobsJoined, kCounter, "cuzk_jobs_joined_total", "", "Requests that joined an equal unfinished job.", {}},
+    {kJobsJoined, kCounter, "cuzk_jobs_joined_total", "", "Requests that joined an equal job.", {}},
     {kJobsRefused, kCounter, "cuzk_jobs_refused_total", "", "Requests that were refused.", {}},
     {kResultsKept, kGauge, "cuzk_results_kept", "", "Ended jobs whose result is kept.", {}},
 

@@ -29,6 +29,7 @@ struct Verification {
   const RegisteredProof* proof;
   std::vector<std::vector<algebra::Fr>> public_inputs;  // per partition, without ONE
 };
+/// InvalidArgument names the key, or what its values do not fit; NotFound for a missing file.
 StatusOr<Verification> ReadVerification(const std::filesystem::path& directory);
 
 /// The id that Curio gives to a request. `randomness` counts for PoSt only.
