@@ -43,8 +43,8 @@ set(CPACK_PACKAGE_NAME cuzkd)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_CONTACT "The cuzkd authors <authors@cuzkd.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Filecoin Groth16 proving daemon")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Filecoin Groth16 proving daemon
-Turns Filecoin vanilla proofs into Groth16 proofs over BLS12-381, for storage
+# The summary goes before it.
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Turns Filecoin vanilla proofs into Groth16 proofs over BLS12-381, for storage
 providers who run Curio: PoRep seal commits, SnapDeals updates, WindowPoSt
 partitions and WinningPoSt. It serves Curio's interface by gRPC, and proves on
 NVIDIA cards where the build and the machine have them, else on the CPU.")

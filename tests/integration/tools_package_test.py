@@ -54,6 +54,12 @@ class Package(unittest.TestCase):
         for package in ("libc6", "libgrpc++", "libprotobuf", "libsqlite3-0", "libssl3", "libsystemd0", "systemd"):
             self.assertRegex(depends, rf"\b{re.escape(package)}")
 
+    def test_it_says_once_what_it_is(self):
+        summary, *rest = (line.strip() for line in self.field("Description").splitlines())
+        self.assertTrue(summary)
+        self.assertGreater(len(rest), 3)
+        self.assertNotIn(summary, rest)
+
     def test_it_holds_these_files(self):
         found = {p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if not p.is_dir()}
         documents = {f for f in found if f.startswith("usr/share/doc/cuzkd/")}
