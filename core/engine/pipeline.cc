@@ -330,6 +330,8 @@ void Pipeline::LoseDevice(BoardLock& lock, DeviceLine& line, const Status& why) 
   for (auto& [id, desk] : board_.circuits) {
     freed->push_back(
         std::exchange(desk.lines[line.index], LoadedParameters{.loading = desk.lines[line.index].loading}));
+    // What others could not load was left to this one: they try again, or nobody would.
+    for (LoadedParameters& other : desk.lines) other.failed = absl::OkStatus();
   }
   for (const DeviceTask& orphan : *orphans) ReturnPartition(*orphan.task.job, orphan.task.index);
   bool healthy = std::any_of(board_.lines.begin(), board_.lines.end(), [](const auto& l) { return l->lost.ok(); });

@@ -114,6 +114,24 @@ TEST(Faults, AnotherDeviceTakesOverFromALostOne) {
   }
 }
 
+TEST(Faults, AJobThatWaitsForTheLastDeviceThatCouldLoadEndsWhenThatIsLost) {
+  SmallEngine engine({.devices = 2});
+  engine.device(1).HoldLoads();
+  engine.device(0).Add({FaultPoint::kLoad, FaultKind::kInternal, 0, 100});
+  JobTicket ticket = engine.Submit("job", "2");
+  // The first could not load: the second is waited for.
+  engine.WaitFor([&](const EngineStatus& status) {
+    return engine.device(0).calls(FaultPoint::kLoad) == 1 && engine.device(1).waiting_loads() == 1 &&
+           status.parameters.size() == 1;
+  });
+  engine.device(1).Lose();
+  JobResult result = engine.Await(ticket);
+  EXPECT_EQ(result.state, JobState::kFailed);
+  EXPECT_THAT(result.error, HasSubstr("injected"));
+  engine.device(0).ClearFaults();
+  EXPECT_EQ(engine.Prove("2").state, JobState::kCompleted);
+}
+
 TEST(Faults, LoadErrorsFailTheJobAndTheNextOneTriesAgain) {
   SmallEngine engine;
   engine.device().Add({FaultPoint::kLoad, FaultKind::kOutOfMemory, 0, 1});
