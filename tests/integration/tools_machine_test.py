@@ -18,6 +18,7 @@ import daemon_fixture as fixture
 import tools_package_test as packing
 
 FOLDER = None
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # Records what the scripts ask of systemd, and answers like a machine on which nothing runs.
 RECORDER = """#!/bin/sh
 echo "$(basename "$0") $*" >> /var/log/asked-of-systemd
@@ -57,6 +58,8 @@ class Machine(unittest.TestCase):
         sources.write_text(f"deb {address} {suite} main\n")
         for path in pathlib.Path("/etc/apt/apt.conf.d").glob("*"):  # how this machine reaches the mirror
             shutil.copy(path, cls.root / "etc/apt/apt.conf.d")
+        # The scripts of packages find the doubles of systemd first.
+        (cls.root / "etc/apt/apt.conf.d/99path").write_text(f'DPkg::Path "{PATH}";\n')
         (cls.root / "etc/dpkg/dpkg.cfg.d").mkdir(exist_ok=True)
         shutil.copy("/etc/resolv.conf", cls.root / "etc/resolv.conf")
         for name in ("proc", "sys", "dev"):
@@ -79,8 +82,7 @@ class Machine(unittest.TestCase):
 
     @classmethod
     def inside(cls, command, expected=0):
-        environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
-                       "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": PATH, "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
         done = subprocess.run(["chroot", str(cls.root), "sh", "-c", command], capture_output=True, text=True,
                               env=environment, stdin=subprocess.DEVNULL)
         if done.returncode != expected:
