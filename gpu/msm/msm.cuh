@@ -124,12 +124,21 @@ inline MsmPlan PlanFor(uint32_t terms, int windows, bool affine) {
   return plan;
 }
 
+/// Whether the device's shared memory lets rounds fill a multiprocessor. Where it does not, XYZZ additions, which need
+/// none, are faster.
+template <class D>
+StatusOr<bool> RoundsFillProcessors() {
+  CUZK_ASSIGN_OR_RETURN(size_t there, DeviceAttribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  CUZK_ASSIGN_OR_RETURN(size_t reserved, DeviceAttribute(cudaDevAttrReservedSharedMemoryPerBlock));
+  return 4 * (there / (Slots<D>::kBytes + reserved)) >= 3 * kRoundBlocks<D>;
+}
+
 template <class F>
 StatusOr<MsmPlan> PlanMsm(uint32_t terms, uint64_t memory, MsmForm form) {
   using D = typename DeviceFieldOf<F>::Type;
   if (terms == 0 || terms >= 1u << 31) return absl::InvalidArgumentError("a sum of no terms, or of 2^31 or more");
-  bool large = terms >= 1u << 20;
-  bool affine = form == MsmForm::kAffine || (form == MsmForm::kBest && large);
+  CUZK_ASSIGN_OR_RETURN(bool rounds_fill, RoundsFillProcessors<D>());
+  bool affine = form == MsmForm::kAffine || (form == MsmForm::kBest && rounds_fill && terms >= 1u << 20);
   CUZK_ASSIGN_OR_RETURN(size_t shared_bytes, DeviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   MsmPlan best;
   double best_cost = 0;

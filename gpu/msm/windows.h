@@ -46,7 +46,7 @@ struct MsmPlan {
   uint64_t MaxItems() const;      ///< most items of any batch
 };
 
-/// Which form of accumulation: kBest by size; the others for tests and benches.
+/// Which form of accumulation: kBest by size and device; the others for tests and benches.
 enum class MsmForm { kBest, kXyzz, kAffine };
 
 }  // namespace cuzk::gpu
