@@ -60,8 +60,8 @@ class Unit:
                 folder.mkdir(parents=True, exist_ok=True)
                 folder.chmod(int(self.value(f"{key}Mode", "0755"), 8))
                 user = self.value("User")
-                if user:
-                    subprocess.run(["chown", f"{user}:{self.value('Group', user)}", str(folder)], check=True)
+                if user and folder.owner() != user:  # then systemd changes what is in the folder too
+                    subprocess.run(["chown", "-R", f"{user}:{self.value('Group', user)}", str(folder)], check=True)
 
     def start(self):
         if self.pid():
