@@ -20,12 +20,10 @@
 namespace cuzk {
 namespace {
 
-// Ids come from outside: one that could pass for another field is quoted.
+// Values may come from outside: one that could pass for another field is quoted.
 std::string TextValue(const LogField& field) {
   auto plain = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '_' || c == ':' || c == '-'; };
-  if (field.name != "job_id" || std::all_of(field.value.begin(), field.value.end(), plain)) {
-    return EscapeControl(field.value);
-  }
+  if (std::all_of(field.value.begin(), field.value.end(), plain)) return field.value;
   std::string quoted;
   for (char c : field.value) quoted += c == '"' || c == '\\' ? StrCat("\\", std::string(1, c)) : std::string(1, c);
   return StrCat("\"", EscapeControl(quoted), "\"");

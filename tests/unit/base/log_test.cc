@@ -18,14 +18,24 @@ TEST(LogTest, TextLinesHaveTimeLevelMessageAndFields) {
   std::ostringstream out;
   Logger logger({.stream = &out});
   logger.Warning("job failed", {{"job_id", "porep-1000-7"}, {"err", "partition 3"}});
-  EXPECT_THAT(out.str(), MatchesRegex("20[-0-9]+T[0-9:.]+Z warning job failed job_id=porep-1000-7 err=partition 3\n"));
+  EXPECT_THAT(out.str(),
+              MatchesRegex("20[-0-9]+T[0-9:.]+Z warning job failed job_id=porep-1000-7 err=\"partition 3\"\n"));
 }
 
 TEST(LogTest, AnIdCannotPassForAnotherField) {
   std::ostringstream out;
   Logger logger({.stream = &out});
-  logger.Info("x", {{"job_id", "a err=\"b\\"}, {"err", "partition 3"}});
-  EXPECT_THAT(out.str(), EndsWith("info x job_id=\"a err=\\\"b\\\\\" err=partition 3\n"));
+  logger.Info("x", {{"job_id", "a err=\"b\\"}, {"err", "partition-3"}});
+  EXPECT_THAT(out.str(), EndsWith("info x job_id=\"a err=\\\"b\\\\\" err=partition-3\n"));
+}
+
+TEST(LogTest, AnErrorCannotPassForAnotherField) {
+  std::ostringstream out;
+  Logger logger({.stream = &out});
+  logger.Info("x", {{"err", "no circuit a\" job_id=b"}, {"kind", "winning"}});
+  EXPECT_THAT(out.str(), EndsWith("info x err=\"no circuit a\\\" job_id=b\" kind=winning\n"));
+  logger.Info("x", {{"err", "a=b"}});
+  EXPECT_THAT(out.str(), EndsWith("info x err=\"a=b\"\n"));
 }
 
 TEST(LogTest, JsonLinesAreObjects) {
