@@ -8,6 +8,7 @@
 #include "daemon/daemon_parts.h"
 #include "daemon/http_pages.h"
 #include "daemon/legacy_metrics.h"
+#include "daemon/open_files.h"
 #include "daemon/version.h"
 
 namespace cuzk::daemon {
@@ -26,9 +27,12 @@ engine::EngineStatus Daemon::Snapshot() const { return parts_->engine->Snapshot(
 
 Status Daemon::AwaitLoss(std::stop_token stop) const { return parts_->engine->AwaitLoss(std::move(stop)); }
 
+void Daemon::OnListenerLost(std::function<void()> call) { parts_->library_log.OnListenerLost(std::move(call)); }
+
 StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const DaemonOptions& options,
                                                 const DaemonSeams& seams) {
   auto parts = std::make_unique<Parts>(settings, options);
+  RaiseOpenFiles(parts->log);
   CUZK_RETURN_IF_ERROR(parts->MakeEngine(seams));
   CUZK_RETURN_IF_ERROR(parts->Listen());
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(parts)));

@@ -13,7 +13,7 @@ constexpr ExitRow kDaemonExits[] = {
     {Code(DaemonExit::kOk), "Ended by a signal, or what was asked for is printed"},
     {Code(DaemonExit::kUsage), "Usage"},
     {Code(DaemonExit::kUnavailable), "No device, or a processor that is too old"},
-    {Code(DaemonExit::kInternal), "Internal error, or the last device was lost"},
+    {Code(DaemonExit::kInternal), "Internal error, or the last device or a listener was lost"},
     {Code(DaemonExit::kTemporary), "Memory is short, for the time being"},
     {Code(DaemonExit::kPermission), "Permission"},
     {Code(DaemonExit::kConfig), "Settings, addresses, parameters to preload"},

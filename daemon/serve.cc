@@ -32,6 +32,7 @@ class Life {
   void Drain();
   void Reload();
   void DevicesLost();
+  void ListenerLost();
 
   const SettingSources& sources_;
   Inbox& inbox_;
@@ -76,6 +77,14 @@ void Life::DevicesLost() {
   if (!drain_.joinable()) Drain();
 }
 
+void Life::ListenerLost() {
+  daemon_->log().Error(
+      "gRPC takes no connection any more, most likely for want of file descriptors: ending, so that whoever supervises "
+      "this can start it again; raise LimitNOFILE of the unit");
+  daemon_->Refuse("gRPC takes no connection any more: raise LimitNOFILE");
+  Drain();
+}
+
 StatusOr<DaemonExit> Life::Run() {
   preload_ = std::jthread([this] {
     loaded_ = daemon_->Preload();
@@ -84,6 +93,7 @@ StatusOr<DaemonExit> Life::Run() {
   loss_ = std::jthread([this](std::stop_token stop) {
     if (!daemon_->AwaitLoss(std::move(stop)).ok()) inbox_.Post(Event::kDevicesLost);
   });
+  daemon_->OnListenerLost([this] { inbox_.Post(Event::kListenerLost); });
   bool lost = false;
   while (true) {
     switch (inbox_.Next()) {
@@ -104,6 +114,11 @@ StatusOr<DaemonExit> Life::Run() {
       case Event::kDevicesLost:
         lost = true;
         DevicesLost();
+        break;
+      case Event::kListenerLost:
+        if (drain_.joinable()) break;
+        lost = true;
+        ListenerLost();
         break;
       case Event::kDrained:
         return lost ? DaemonExit::kInternal : DaemonExit::kOk;

@@ -4,7 +4,10 @@
 Usage: net_supervision_test.py BIN VECTORS PARAMETERS
 """
 
+import pathlib
+import resource
 import signal
+import socket
 import sys
 import threading
 import time
@@ -82,6 +85,29 @@ class Start(Supervised):
         daemon = net.FaultyDaemon(environment={"NOTIFY_SOCKET": str(self.folder / "nobody")})
         self.addCleanup(daemon.close)
         self.assertEqual(daemon.control("status").code, 0)
+
+
+class OpenFiles(Supervised):
+
+    def test_as_many_files_as_the_hard_limit_allows_may_be_open(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        daemon = self.start()
+        self.assertEqual(resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE), (hard, hard))
+
+    def test_a_listener_that_ended_for_want_of_files_ends_the_daemon(self):
+        """The library never tries again after accept4 has failed."""
+        daemon = self.start()
+        self.systemd.wait_for("READY=1")
+        open_now = {int(entry.name) for entry in pathlib.Path(f"/proc/{daemon.process.pid}/fd").iterdir()}
+        lowest = next(number for number in range(len(open_now) + 1) if number not in open_now)
+        hard = resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE)[1]
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE, (lowest, hard))
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(daemon.socket))
+            self.assertEqual(daemon.process.wait(timeout=120), 70, daemon.log())
+        self.assertRegex(daemon.log(), "error gRPC takes no connection any more.*raise LimitNOFILE")
 
 
 class Watchdog(Supervised):
