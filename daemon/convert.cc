@@ -12,6 +12,8 @@ namespace {
 // gRPC's headers hold 8 KiB together; percent encoding may triple the text.
 constexpr size_t kLongestText = 2000;
 
+constexpr size_t kElementBytes = 32;  // of randomness and commitments
+
 std::string Cut(absl::string_view text) {
   if (text.size() <= kLongestText) return std::string(text.data(), text.size());
   return StrCat(text.substr(0, kLongestText), " ...");
@@ -87,6 +89,23 @@ grpc::Status ToGrpc(const Status& status) {
 
 Status FromGrpc(const grpc::Status& status) {
   return {static_cast<absl::StatusCode>(status.error_code()), status.error_message()};
+}
+
+Status CheckFieldSizes(const v1::SubmitProofRequest& message) {
+  const uint64_t items = static_cast<uint64_t>(message.vanilla_proofs_size()), most = filecoin::MostVanillaProofs();
+  if (items > most) {
+    return absl::InvalidArgumentError(
+        StrCat("vanilla_proofs has ", items, " items, but no registered proof takes more than ", most));
+  }
+  const std::pair<std::string_view, const std::string&> elements[] = {{"randomness", message.randomness()},
+                                                                      {"comm_r_old", message.comm_r_old()},
+                                                                      {"comm_r_new", message.comm_r_new()},
+                                                                      {"comm_d_new", message.comm_d_new()}};
+  for (const auto& [name, value] : elements) {
+    if (value.empty() || value.size() == kElementBytes) continue;
+    return absl::InvalidArgumentError(StrCat(name, " has ", value.size(), " bytes, not ", kElementBytes));
+  }
+  return absl::OkStatus();
 }
 
 engine::ProofRequest ToProofRequest(v1::SubmitProofRequest&& message) {

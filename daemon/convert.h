@@ -15,6 +15,10 @@ grpc::Status ToGrpc(const Status& status);
 /// And back, for clients.
 Status FromGrpc(const grpc::Status& status);
 
+/// What needs no copy to be seen: more items than any registered proof takes, randomness or a commitment that is
+/// neither absent nor an element. INVALID_ARGUMENT that names the field.
+Status CheckFieldSizes(const v1::SubmitProofRequest& message);
+
 /// Takes the message's payload; what is left of the message is not to be read.
 engine::ProofRequest ToProofRequest(v1::SubmitProofRequest&& message);
 

@@ -22,6 +22,7 @@ grpc::Status ProvingService::Answer(std::string_view method, const Status& statu
 StatusOr<engine::JobTicket> ProvingService::Submit(const v1::SubmitProofRequest& request,
                                                    std::optional<engine::TimePoint> deadline) {
   CUZK_RETURN_IF_ERROR(options_.readiness->Check());
+  CUZK_RETURN_IF_ERROR(CheckFieldSizes(request));
   engine::ProofRequest job = ToProofRequest(Take(request));
   job.deadline = deadline;
   return engine_.Submit(std::move(job));

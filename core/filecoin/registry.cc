@@ -1,5 +1,6 @@
 #include "core/filecoin/registry.h"
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -286,6 +287,18 @@ uint32_t RegisteredProof::partitions() const {
   if (kind != Kind::kPorep) return 1;
   PorepCounts counts = PorepCountsOf(size());
   return feature == PorepFeature::kNonInteractive ? counts.non_interactive_partitions : counts.partitions;
+}
+
+uint32_t MostVanillaProofs() {
+  static const uint32_t most = [] {
+    uint32_t found = 1;
+    for (const RegisteredProof& proof : RegisteredProofs()) {
+      const bool post = proof.kind == Kind::kWindow || proof.kind == Kind::kWinning;
+      found = std::max(found, post ? PostCountsOf(proof.kind, proof.size()).most_sectors : proof.partitions());
+    }
+    return found;
+  }();
+  return most;
 }
 
 std::span<const RegisteredProof> RegisteredProofs() {

@@ -126,6 +126,9 @@ const Circuit* FindCircuitByFile(std::string_view file_name);
 enum class ApiVersion : uint8_t { kV1_0, kV1_1, kV1_2 };
 enum class PorepFeature : uint8_t { kNone, kSynthetic, kNonInteractive };
 
+/// Items of `vanilla_proofs` that the registered proof with the most of them takes.
+uint32_t MostVanillaProofs();
+
 /// One registered proof: a number within a kind.
 struct RegisteredProof {
   Kind kind;

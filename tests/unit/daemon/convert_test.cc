@@ -81,6 +81,30 @@ TEST(ConvertTest, ThePayloadIsMovedNotCopied) {
   EXPECT_EQ(request.vanilla.vanilla_proofs[0].data(), item);
 }
 
+TEST(ConvertTest, MoreItemsThanAnyProofTakesAreRefused) {
+  v1::SubmitProofRequest message;
+  for (int i = 0; i < 2349; ++i) message.add_vanilla_proofs();  // WindowPoSt of 32 GiB
+  EXPECT_EQ(CheckFieldSizes(message), absl::OkStatus());
+  message.add_vanilla_proofs();
+  EXPECT_EQ(CheckFieldSizes(message),
+            absl::InvalidArgumentError("vanilla_proofs has 2350 items, but no registered proof takes more than 2349"));
+}
+
+TEST(ConvertTest, ElementsHaveTheirLengthOrAreAbsent) {
+  const auto* descriptor = v1::SubmitProofRequest::descriptor();
+  for (const char* name : {"randomness", "comm_r_old", "comm_r_new", "comm_d_new"}) {
+    const FieldDescriptor* field = descriptor->FindFieldByName(name);
+    for (size_t size : {0u, 1u, 31u, 32u, 33u, 100000u}) {
+      v1::SubmitProofRequest message;
+      message.GetReflection()->SetString(&message, field, std::string(size, 'x'));
+      const Status wanted = size == 0 || size == 32
+                                ? absl::OkStatus()
+                                : absl::InvalidArgumentError(StrCat(name, " has ", size, " bytes, not 32"));
+      EXPECT_EQ(CheckFieldSizes(message), wanted);
+    }
+  }
+}
+
 TEST(ConvertTest, UnknownEnumNumbersArriveAsTheyAre) {
   v1::SubmitProofRequest message;
   message.set_proof_kind(static_cast<v1::ProofKind>(99));
