@@ -92,9 +92,16 @@ grpc::Status ProvingService::GetMetrics(grpc::ServerContext*, const v1::GetMetri
   return Answer("GetMetrics", absl::OkStatus());
 }
 
-grpc::Status ProvingService::PreloadSRS(grpc::ServerContext*, const v1::PreloadSrsRequest* request,
+grpc::Status ProvingService::PreloadSRS(grpc::ServerContext* context, const v1::PreloadSrsRequest* request,
                                         v1::PreloadSrsResponse* response) {
-  StatusOr<engine::PreloadResult> result = engine_.Preload(request->circuit_id(), stop_);
+  StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter();
+  if (!seat.ok()) return Answer("PreloadSRS", seat.status());
+  const Preloads::Load load = preloads_.Begin(request->circuit_id());
+  auto wait = [&](engine::TimePoint end) -> Preloads::Result {
+    if (load.wait_until(end) == std::future_status::ready) return load.get();
+    return absl::DeadlineExceededError("the load goes on");
+  };
+  Preloads::Result result = WaitInSlices<engine::PreloadResult>(*context, std::nullopt, stop_, wait);
   if (result.ok()) {
     response->set_already_loaded(result->already_loaded);
     response->set_load_time_ms(result->load_time_ms);

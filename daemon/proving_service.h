@@ -8,6 +8,7 @@
 #include "core/base/metrics.h"
 #include "core/engine/engine.h"
 #include "cuzk/v1/proving.grpc.pb.h"
+#include "daemon/preloads.h"
 #include "daemon/readiness.h"
 #include "daemon/waiting_calls.h"
 
@@ -19,11 +20,11 @@ class ProvingService final : public v1::ProvingEngine::Service {
   struct Options {
     bool cancel_abandoned = false;              ///< a job whose callers of Prove have all gone is cancelled
     const Readiness* readiness = nullptr;       ///< asked before each job; must outlive the service
-    WaitingCalls* waiting = nullptr;            ///< where Prove and AwaitProof wait; must outlive the service
+    WaitingCalls* waiting = nullptr;            ///< where calls wait for jobs and loads; must outlive the service
     std::function<std::string()> metrics_text;  ///< what GetMetrics answers
   };
   ProvingService(engine::Engine& engine, Metrics& metrics, const Options& options, std::stop_token stop)
-      : engine_(engine), metrics_(metrics), options_(options), stop_(std::move(stop)) {}
+      : engine_(engine), metrics_(metrics), options_(options), stop_(std::move(stop)), preloads_(engine, stop_) {}
 
   grpc::Status SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest*, v1::SubmitProofResponse*) override;
   grpc::Status AwaitProof(grpc::ServerContext*, const v1::AwaitProofRequest*, v1::AwaitProofResponse*) override;
@@ -42,6 +43,7 @@ class ProvingService final : public v1::ProvingEngine::Service {
   Metrics& metrics_;
   const Options options_;
   const std::stop_token stop_;
+  Preloads preloads_;
 };
 
 }  // namespace cuzk::daemon

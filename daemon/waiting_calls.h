@@ -1,6 +1,6 @@
 #pragma once
-// Calls that wait for a proof hold a thread of gRPC each. Some threads are kept for calls that do not: status, cancel,
-// health, submissions.
+// Calls that wait for a proof or for parameters hold a thread of gRPC each. Some threads are kept for calls that do
+// not: status, cancel, health, submissions.
 
 #include <atomic>
 #include <cstdint>

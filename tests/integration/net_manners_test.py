@@ -4,6 +4,7 @@
 Usage: net_manners_test.py BIN VECTORS PARAMETERS MODULES
 """
 
+import base64
 import concurrent.futures
 import json
 import os
@@ -106,6 +107,21 @@ class Manners(unittest.TestCase):
         seen = net.client(MODULES, "many", daemon.address, str(2 << 20), "1")
         self.assertEqual(seen, {"RESOURCE_EXHAUSTED": 1})
 
+    def test_fields_that_no_proof_could_have_are_refused_whatever_the_kind(self):
+        daemon = self.start()
+        porep = {"proof_kind": "POREP_SEAL_COMMIT", "vanilla_proof": base64.b64encode(b"{}").decode()}
+        element = {size: base64.b64encode(bytes(size)).decode() for size in (32, 33)}
+        for name in ("randomness", "comm_r_old", "comm_r_new", "comm_d_new"):
+            answer = net.client(MODULES, "call", daemon.address, "SubmitProof", json.dumps({**porep, name: element[33]}))
+            self.assertEqual(answer.get("code"), "INVALID_ARGUMENT", answer)
+            self.assertIn(f"{name} has 33 bytes, not 32", answer["message"])
+            answer = net.client(MODULES, "call", daemon.address, "SubmitProof", json.dumps({**porep, name: element[32]}))
+            self.assertTrue(answer.get("job_id"), answer)
+        many = json.dumps({**porep, "vanilla_proofs": [""] * 2350})
+        answer = net.client(MODULES, "call", daemon.address, "SubmitProof", many)
+        self.assertEqual(answer.get("code"), "INVALID_ARGUMENT", answer)
+        self.assertIn("vanilla_proofs has 2350 items", answer["message"])
+
     def test_arriving_messages_are_bounded_in_sum(self):
         """Sixteen messages of 24 MiB at once, where 64 MiB may be in flight: refused or answered, never swallowed."""
         daemon = self.start("--grpc.ingress_memory", "64MiB", "--memory.budget", "1GiB")
@@ -170,7 +186,38 @@ class Manners(unittest.TestCase):
             answers = [wait.result() for wait in waits]
         self.assertEqual(sum(answer.code == 0 for answer in answers), 12)
 
+    def test_waiting_for_parameters_takes_a_seat_too(self):
+        daemon = self.start("--grpc.threads", "16", environment={"FAULTY_CUZKD_HOLD_LOADS": "1"})
+        clients = subprocess.Popen(["node", str(net.CLIENT), "flood", daemon.address, "PreloadSRS", "20",
+                                    '{"circuit_id":"winning-2k"}'], text=True, stdout=subprocess.PIPE,
+                                   env={**fixture.clean_environment(), "GRPCJS_MODULES": str(MODULES)})
+        try:
+            net.wait_for(lambda: self.answered(daemon, "PreloadSRS", "RESOURCE_EXHAUSTED") == 8,
+                         "whoever finds no thread is answered", seconds=60)
+            self.assertEqual(net.client(MODULES, "health", daemon.address, "winning")["check"], "SERVING")
+        finally:
+            daemon.tell("release")
+            seen = json.loads(clients.communicate(timeout=600)[0])
+        self.assertEqual(seen, {"OK": 12, "RESOURCE_EXHAUSTED": 8})
+
+    @staticmethod
+    def answered(daemon, method, code):
+        return net.metrics(daemon).get(f'cuzk_grpc_requests_total{{grpc_code="{code}",grpc_method="{method}"}}', 0)
+
     # Deadlines and clients that go.
+
+    def test_a_load_goes_on_when_the_client_that_waited_for_it_goes(self):
+        daemon = self.start(environment={"FAULTY_CUZKD_HOLD_LOADS": "1"})
+        client = subprocess.Popen([str(fixture.BIN / "cuzkctl"), "--address", daemon.address, "preload", "winning-2k"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=fixture.clean_environment())
+        loading = lambda: "winning-2k" in net.http_get(daemon, "/status")[1]
+        net.wait_for(loading, "the load begins")
+        client.kill()
+        client.wait()
+        net.wait_for(lambda: self.answered(daemon, "PreloadSRS", "CANCELLED") == 1, "the call ends", seconds=60)
+        self.assertTrue(loading())
+        daemon.tell("release")
+        net.wait_for(lambda: daemon.control("--json", "preload", "winning-2k").json()["already_loaded"], "it is loaded")
 
     def state(self, daemon, name):
         answer = daemon.control("--json", "await", name, "--timeout", "1ms")

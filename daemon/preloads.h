@@ -1,0 +1,33 @@
+#pragma once
+// Loads that clients asked for: they go on when whoever waits for them has gone.
+
+#include <future>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+#include "core/engine/engine.h"
+
+namespace cuzk::daemon {
+
+/// Thread-safe. One thread per circuit that is being loaded. The engine must outlive it; the destructor waits for the
+/// loads, which `stop` ends.
+class Preloads {
+ public:
+  Preloads(engine::Engine& engine, std::stop_token stop) : engine_(engine), stop_(std::move(stop)) {}
+
+  using Result = StatusOr<engine::PreloadResult>;
+  using Load = std::shared_future<Result>;
+
+  /// Begins the load, or joins one of the same circuit. Its result and errors are those of Engine::Preload.
+  Load Begin(const std::string& circuit_id);
+
+ private:
+  engine::Engine& engine_;
+  const std::stop_token stop_;
+  std::mutex mutex_;
+  std::map<std::string, Load> loads_;  // by circuit; guarded by mutex_
+};
+
+}  // namespace cuzk::daemon
