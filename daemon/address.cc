@@ -1,5 +1,6 @@
 #include "daemon/address.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 namespace cuzk::daemon {
 namespace {
@@ -121,9 +123,26 @@ Status CheckSocketPath(const std::string& path) {
     return absl::FailedPreconditionError(StrCat("listen: ", path, " is there and is no socket"));
   }
   if (SomebodyAnswers(path)) {
-    return absl::FailedPreconditionError(StrCat("listen: another process answers at ", path));
+    return absl::AbortedError(StrCat("listen: another process answers at ", path));
   }
   return absl::OkStatus();
+}
+
+BoundSocket::BoundSocket(std::string path)
+    : path_(std::move(path)), file_(open(path_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)) {}
+
+BoundSocket::BoundSocket(BoundSocket&& other) noexcept
+    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+
+BoundSocket::~BoundSocket() {
+  if (file_ >= 0) close(file_);
+}
+
+void BoundSocket::Remove() const {
+  struct stat bound {
+  }, there{};
+  if (file_ < 0 || fstat(file_, &bound) != 0 || lstat(path_.c_str(), &there) != 0) return;
+  if (bound.st_dev == there.st_dev && bound.st_ino == there.st_ino) unlink(path_.c_str());
 }
 
 }  // namespace cuzk::daemon

@@ -35,4 +35,20 @@ bool Collide(const Address& a, const Address& b);
 /// FailedPrecondition, naming what is in the way.
 Status CheckSocketPath(const std::string& path);
 
+/// The socket file that was bound at a path, told from whatever has the path later.
+class BoundSocket {
+ public:
+  /// Of the file that is there now.
+  explicit BoundSocket(std::string path);
+  BoundSocket(BoundSocket&& other) noexcept;
+  BoundSocket& operator=(BoundSocket&&) = delete;
+  ~BoundSocket();
+  /// Removes it, unless the path is another file's by now.
+  void Remove() const;
+
+ private:
+  std::string path_;
+  int file_;  // holds the inode, so that no other file gets its number
+};
+
 }  // namespace cuzk::daemon

@@ -14,7 +14,8 @@ constexpr ExitRow kDaemonExits[] = {
     {Code(DaemonExit::kUsage), "Usage"},
     {Code(DaemonExit::kUnavailable), "No device, or a processor that is too old"},
     {Code(DaemonExit::kInternal), "Internal error, or the last device or a listener was lost"},
-    {Code(DaemonExit::kTemporary), "Memory is short, for the time being"},
+    {Code(DaemonExit::kTemporary),
+     "Memory is short, or another process has the job store or the socket, for the time being"},
     {Code(DaemonExit::kPermission), "Permission"},
     {Code(DaemonExit::kConfig), "Settings, addresses, parameters to preload"},
 };
@@ -45,6 +46,7 @@ DaemonExit DaemonExitOf(const Status& status) {
     case absl::StatusCode::kUnavailable:
       return DaemonExit::kUnavailable;
     case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kAborted:
       return DaemonExit::kTemporary;
     case absl::StatusCode::kPermissionDenied:
       return DaemonExit::kPermission;
@@ -70,6 +72,7 @@ ControlExit ControlExitOf(const Status& status) {
     case absl::StatusCode::kOk:
       return ControlExit::kOk;
     case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kAborted:
       return ControlExit::kUnreachable;
     case absl::StatusCode::kDeadlineExceeded:
       return ControlExit::kTimeout;

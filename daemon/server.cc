@@ -6,11 +6,15 @@
 #include <grpcpp/impl/server_builder_plugin.h>
 #include <grpcpp/resource_quota.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
+#include "core/base/file.h"
 #include "core/filecoin/registry.h"
 #include "daemon/parse_errors.h"
 
@@ -55,6 +59,28 @@ void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
                              static_cast<int>(options.least_ping_interval.count()));
   // Two daemons must not share a port without noticing.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+}
+
+/// Where gRPC binds a socket that is then renamed to `path`: it removes by name what it bound, also when the name is
+/// another process's by then. The path itself where that leaves no room for more.
+std::string BindingPath(const std::string& path) {
+  std::string name = StrCat(path, ".", getpid());
+  return name.size() < sizeof(sockaddr_un::sun_path) ? name : path;
+}
+
+Address BindingAddress(Address address) {
+  if (address.kind == Address::Kind::kUnixPath) address.path = BindingPath(address.path);
+  return address;
+}
+
+StatusOr<BoundSocket> NameSocket(const std::string& path) {
+  const std::string bound = BindingPath(path);
+  if (bound != path && rename(bound.c_str(), path.c_str()) != 0) {
+    const int failed = errno;
+    unlink(bound.c_str());
+    return ErrnoStatus(failed, "listen: cannot name the socket", path);
+  }
+  return BoundSocket(path);
 }
 
 Status CheckInterval(std::string_view setting, std::chrono::milliseconds value) {
@@ -121,7 +147,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
   std::vector<int> ports(options.listen.size(), 0);
   for (size_t i = 0; i < options.listen.size(); ++i) {
     const bool encrypted = identity != nullptr && options.listen[i].kind == Address::Kind::kTcp;
-    builder.AddListeningPort(options.listen[i].Target(),
+    builder.AddListeningPort(BindingAddress(options.listen[i]).Target(),
                              encrypted ? identity->Credentials() : grpc::InsecureServerCredentials(), &ports[i]);
   }
   for (grpc::Service* service : services) builder.RegisterService(service);
@@ -141,6 +167,9 @@ StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
       return absl::FailedPreconditionError(StrCat("listen: cannot listen on ", address.Target()));
     }
     if (address.kind == Address::Kind::kTcp) address.port = static_cast<unsigned>(ports[i]);
+    if (address.kind != Address::Kind::kUnixPath) continue;
+    CUZK_ASSIGN_OR_RETURN(BoundSocket socket, NameSocket(address.path));
+    server->sockets_.push_back(std::move(socket));
   }
   server->SetServing(false);
   return server;
@@ -167,12 +196,10 @@ void Server::SetServing(bool serving) {
 void Server::Shutdown(std::chrono::milliseconds grace) {
   if (!server_) return;
   server_->GetHealthCheckService()->Shutdown();
+  for (const BoundSocket& socket : sockets_) socket.Remove();
   server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_->Wait();
   server_.reset();
-  for (const Address& address : addresses_) {
-    if (address.kind == Address::Kind::kUnixPath) unlink(address.path.c_str());
-  }
 }
 
 }  // namespace cuzk::daemon

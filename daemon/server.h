@@ -51,13 +51,15 @@ class Server {
   const std::vector<Address>& addresses() const { return addresses_; }
   /// "unix:/run/cuzkd/cuzkd.sock", "0.0.0.0:9820 (TLS, clients' certificates required)".
   std::vector<std::string> Listeners() const;
-  /// Takes no call any more, lets open ones end until `grace` is over, cancels the rest, removes the sockets.
+  /// Takes no call any more, removes the sockets that are its own still, lets open calls end until `grace` is over,
+  /// cancels the rest.
   void Shutdown(std::chrono::milliseconds grace);
 
  private:
   Server() = default;
   std::vector<Address> addresses_;
   std::string encryption_;  // of TCP ports, for people
+  std::vector<BoundSocket> sockets_;
   std::unique_ptr<grpc::Server> server_;
 };
 

@@ -15,18 +15,13 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/hash.h"
 #include "core/engine/intake.h"
+#include "core/engine/store_statement.h"
 
 namespace cuzk::engine {
 namespace {
 
-constexpr int kFormat = 1;
-constexpr const char* kSchema =
-    "CREATE TABLE IF NOT EXISTS jobs(row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, kind INTEGER NOT NULL,"
-    " proof_number INTEGER NOT NULL, priority INTEGER NOT NULL, digest BLOB NOT NULL, bytes INTEGER NOT NULL,"
-    " submitted INTEGER NOT NULL, deadline INTEGER,"
-    " state INTEGER NOT NULL, proof BLOB, error TEXT, timings BLOB, fetched INTEGER NOT NULL DEFAULT 0,"
-    " finished INTEGER NOT NULL DEFAULT 0, losses INTEGER NOT NULL DEFAULT 0)";
 constexpr std::string_view kSuffix = ".payload";
 /// What AtomicFile appends to a name while it writes: this and six characters.
 constexpr std::string_view kPart = ".part-";
@@ -49,102 +44,15 @@ bool IsStoredState(int64_t number) {
          (state == JobState::kQueued || IsFinal(state));
 }
 
-/// Makes the folder, for this user alone; one that is there keeps its mode.
-Status MakeDirectory(const std::filesystem::path& directory) {
-  const std::filesystem::path leaf = directory.has_filename() ? directory : directory.parent_path();
-  std::error_code error;
-  if (leaf.has_parent_path()) std::filesystem::create_directories(leaf.parent_path(), error);
-  if (mkdir(leaf.c_str(), 0700) == 0) return absl::OkStatus();
-  const int failed = errno;
-  if (failed == EEXIST && std::filesystem::is_directory(leaf, error)) return absl::OkStatus();
-  return ErrnoStatus(failed, "create", directory);
+/// Whether a job that was completed has the proof that was stored.
+bool IsStoredProof(std::string_view proof, std::string_view digest) {
+  constexpr size_t kProofBytes = 192;  // of one partition
+  const Bytes32 actual = Sha256(AsBytes(proof));
+  return !proof.empty() && proof.size() % kProofBytes == 0 && digest.size() == actual.size() &&
+         std::memcmp(digest.data(), actual.data(), actual.size()) == 0;
 }
 
 }  // namespace
-
-Status CheckStateDirectory(const std::filesystem::path& directory) {
-  struct stat info {};
-  constexpr mode_t kOthers = S_IWGRP | S_IRWXO;
-  if (stat(directory.c_str(), &info) != 0 || (info.st_mode & kOthers) == 0) return absl::OkStatus();
-  char mode[8];
-  std::snprintf(mode, sizeof mode, "0%o", info.st_mode & 07777);
-  return absl::PermissionDeniedError(StrCat("jobs.state_directory: ", directory.string(), " has mode ", mode,
-                                            ": others can look into it or write to it; chmod 0700 ",
-                                            directory.string()));
-}
-
-/// A prepared statement; positions count from 1 for parameters, from 0 for columns.
-class JobStore::Statement {
- public:
-  Statement(JobStore& store, const char* sql) : store_(store) {
-    prepared_ = sqlite3_prepare_v2(store.database_, sql, -1, &statement_, nullptr) == SQLITE_OK;
-  }
-  ~Statement() { sqlite3_finalize(statement_); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-
-  Statement& Bind(int64_t value) {
-    sqlite3_bind_int64(statement_, ++position_, value);
-    return *this;
-  }
-  Statement& Bind(const std::optional<int64_t>& value) {
-    if (value) return Bind(*value);
-    sqlite3_bind_null(statement_, ++position_);
-    return *this;
-  }
-  /// The bytes must live until the statement is destroyed.
-  Statement& BindText(std::string_view text) {
-    sqlite3_bind_text64(statement_, ++position_, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
-    return *this;
-  }
-  Statement& BindBlob(ByteSpan bytes) {
-    sqlite3_bind_blob64(statement_, ++position_, bytes.data(), bytes.size(), SQLITE_STATIC);
-    return *this;
-  }
-  /// True with a row, false at the end.
-  StatusOr<bool> Step() {
-    int code = prepared_ ? sqlite3_step(statement_) : SQLITE_ERROR;
-    if (code == SQLITE_ROW) return true;
-    if (code == SQLITE_DONE) return false;
-    return store_.Error("statement");
-  }
-  Status Run() { return Step().status(); }
-
-  int64_t Int(int column) { return sqlite3_column_int64(statement_, column); }
-  bool IsNull(int column) { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
-  std::string Bytes(int column) {
-    const void* data = sqlite3_column_blob(statement_, column);
-    int size = sqlite3_column_bytes(statement_, column);
-    return data == nullptr ? std::string() : std::string(static_cast<const char*>(data), static_cast<size_t>(size));
-  }
-
- private:
-  JobStore& store_;
-  sqlite3_stmt* statement_ = nullptr;
-  bool prepared_ = false;
-  int position_ = 0;
-};
-
-Status JobStore::Error(std::string_view what) const {
-  std::string text = StrCat("job store in ", options_.directory.string(), ": ", what, ": ", sqlite3_errmsg(database_));
-  switch (sqlite3_errcode(database_)) {
-    case SQLITE_FULL:
-      return absl::ResourceExhaustedError(text);
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-      return absl::DataLossError(text);
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return absl::FailedPreconditionError(text);
-    default:
-      return absl::InternalError(text);
-  }
-}
-
-Status JobStore::Execute(const char* sql) {
-  if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return Error(sql);
-  return absl::OkStatus();
-}
 
 StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) {
   std::unique_ptr<JobStore> store(new JobStore(options));
@@ -155,7 +63,7 @@ StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) 
 Status JobStore::Advised(const Status& status) const {
   // These say what to do themselves: a store that another process has open is not to be moved away.
   if (status.ok() || absl::IsPermissionDenied(status) || absl::IsResourceExhausted(status) ||
-      absl::IsFailedPrecondition(status)) {
+      absl::IsFailedPrecondition(status) || absl::IsAborted(status)) {
     return status;
   }
   return absl::FailedPreconditionError(StrCat(
@@ -164,48 +72,39 @@ Status JobStore::Advised(const Status& status) const {
 }
 
 Status JobStore::Begin() {
-  CUZK_RETURN_IF_ERROR(MakeDirectory(options_.directory));
-  CUZK_RETURN_IF_ERROR(CheckStateDirectory(options_.directory));
+  CUZK_RETURN_IF_ERROR(PrepareStateDirectory(options_.directory));
   std::filesystem::path lock = options_.directory / "lock";
-  lock_file_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  lock_file_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock_file_ < 0) return ErrnoStatus(errno, "open", lock);
   if (flock(lock_file_, LOCK_EX | LOCK_NB) != 0) {
-    return absl::FailedPreconditionError(StrCat("another process uses the job store in ", options_.directory.string()));
+    return absl::AbortedError(StrCat("another process uses the job store in ", options_.directory.string()));
   }
   CUZK_RETURN_IF_ERROR(OpenDatabase());
+  CUZK_RETURN_IF_ERROR(UnfinishDamagedProofs());
   CUZK_RETURN_IF_ERROR(OpenMarks());
   return DeleteOrphans();
 }
 
-Status JobStore::OpenDatabase() {
-  std::filesystem::path path = options_.directory / "jobs.sqlite";
-  int made = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);  // so that nobody else can read it
-  if (made < 0) return ErrnoStatus(errno, "open", path);
-  close(made);
-  if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
-    return Error("open");
-  }
-  CUZK_RETURN_IF_ERROR(Execute("PRAGMA journal_mode=WAL"));
-  CUZK_RETURN_IF_ERROR(Execute("PRAGMA synchronous=FULL"));
-  int64_t format;
+Status JobStore::UnfinishDamagedProofs() {
+  std::vector<int64_t> damaged;
   {
-    Statement version(*this, "PRAGMA user_version");
-    CUZK_RETURN_IF_ERROR(version.Run());
-    format = version.Int(0);
+    Statement rows(*this, "SELECT row,digest,proof,proof_digest FROM jobs WHERE state=?");
+    rows.Bind(static_cast<int64_t>(JobState::kCompleted));
+    for (;;) {
+      CUZK_ASSIGN_OR_RETURN(bool more, rows.Step());
+      if (!more) break;
+      Bytes32 digest{};
+      const std::string stored = rows.Bytes(1);
+      if (stored.size() != digest.size() || IsStoredProof(rows.Bytes(2), rows.Bytes(3))) continue;
+      std::memcpy(digest.data(), stored.data(), digest.size());
+      if (ReadPayload(rows.Int(0), digest).ok()) damaged.push_back(rows.Int(0));
+    }
   }
-  if (format != 0 && format != kFormat) {
-    return absl::FailedPreconditionError(
-        StrCat("the job store ", path.string(), " has format ", format, "; this program writes ", kFormat));
+  for (int64_t row : damaged) {
+    Statement update(*this, "UPDATE jobs SET state=?,proof=NULL,proof_digest=NULL,fetched=0,finished=0 WHERE row=?");
+    CUZK_RETURN_IF_ERROR(update.Bind(static_cast<int64_t>(JobState::kQueued)).Bind(row).Run());
   }
-  CUZK_RETURN_IF_ERROR(Execute(kSchema));
-  bool counts_losses;
-  {
-    // A store of the same format may lack what earlier programs did not need and do not miss.
-    Statement column(*this, "SELECT 1 FROM pragma_table_info('jobs') WHERE name='losses'");
-    CUZK_ASSIGN_OR_RETURN(counts_losses, column.Step());
-  }
-  if (!counts_losses) CUZK_RETURN_IF_ERROR(Execute("ALTER TABLE jobs ADD COLUMN losses INTEGER NOT NULL DEFAULT 0"));
-  return Execute(StrCat("PRAGMA user_version=", kFormat).c_str());
+  return absl::OkStatus();
 }
 
 JobStore::~JobStore() {
@@ -248,7 +147,7 @@ StatusOr<std::vector<StoredJob>> JobStore::ReadRows() {
   std::vector<StoredJob> jobs;
   Statement rows(*this,
                  "SELECT row,id,kind,priority,digest,submitted,deadline,state,proof,error,timings,fetched,finished,"
-                 "proof_number,bytes,losses FROM jobs ORDER BY row");
+                 "proof_number,bytes,losses,proof_digest FROM jobs ORDER BY row");
   for (;;) {
     CUZK_ASSIGN_OR_RETURN(bool more, rows.Step());
     if (!more) return jobs;
@@ -269,6 +168,10 @@ StatusOr<std::vector<StoredJob>> JobStore::ReadRows() {
     if (!rows.IsNull(6)) job.deadline_ms = rows.Int(6);
     job.state = static_cast<JobState>(rows.Int(7));
     job.proof = rows.Bytes(8);
+    if (job.state == JobState::kCompleted && !IsStoredProof(job.proof, rows.Bytes(16))) {
+      return absl::DataLossError(StrCat("job store in ", options_.directory.string(), ": the proof in row ", job.row,
+                                        " of jobs.sqlite is damaged"));
+    }
     job.error = rows.Bytes(9);
     job.fetched = rows.Int(11) != 0;
     job.finished_ms = rows.Int(12);
@@ -287,6 +190,9 @@ StatusOr<filecoin::VanillaRequest> JobStore::ReadPayload(int64_t row, const Byte
 }
 
 Status JobStore::WritePayload(int64_t row, const filecoin::VanillaRequest& request) const {
+  // An AtomicFile would write to what a link names.
+  std::error_code error;
+  if (std::filesystem::is_symlink(PayloadPath(row), error)) return ErrnoStatus(ELOOP, "write", PayloadPath(row));
   CUZK_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(PayloadPath(row), 0600));
   CUZK_RETURN_IF_ERROR(WriteRequest(request, file));
   return file.Commit();
@@ -334,10 +240,12 @@ StatusOr<int64_t> JobStore::Accept(const StoredJob& job) {
 
 Status JobStore::Finish(const StoredJob& job) {
   std::lock_guard lock(mutex_);
-  Statement update(*this, "UPDATE jobs SET state=?,proof=?,error=?,timings=?,finished=? WHERE row=?");
+  Statement update(*this, "UPDATE jobs SET state=?,proof=?,proof_digest=?,error=?,timings=?,finished=? WHERE row=?");
+  const Bytes32 digest = Sha256(AsBytes(job.proof));
   ByteSpan timings(reinterpret_cast<const uint8_t*>(&job.timings), sizeof job.timings);
   CUZK_RETURN_IF_ERROR(update.Bind(static_cast<int64_t>(job.state))
                            .BindBlob(AsBytes(job.proof))
+                           .BindBlob(digest)
                            .BindText(job.error)
                            .BindBlob(timings)
                            .Bind(job.finished_ms)

@@ -51,13 +51,17 @@ struct StoreOptions {
 /// who can write into it can take accepted jobs away. Changes nothing: the folder may be somebody else's.
 Status CheckStateDirectory(const std::filesystem::path& directory);
 
+/// Makes the folder, with mode 0700, if it is not there. PERMISSION_DENIED of CheckStateDirectory, and, with the owner,
+/// for one that belongs neither to root nor to the process's user.
+Status PrepareStateDirectory(const std::filesystem::path& directory);
+
 /// Thread-safe; one statement at a time.
 class JobStore {
  public:
   /// Opens or makes the store, and deletes payload files of its own that belong to no unfinished job; whatever else
   /// lies in the folder stays. What was in work when the process before this one died has one loss more.
-  /// FAILED_PRECONDITION if another process has it open, if its format is not this program's, or if it cannot be opened
-  /// or is damaged; PERMISSION_DENIED; RESOURCE_EXHAUSTED if the disk is full.
+  /// ABORTED while another process has it open or its database is locked; FAILED_PRECONDITION if its format is of a
+  /// later program, or if it cannot be opened or is damaged; PERMISSION_DENIED; RESOURCE_EXHAUSTED if the disk is full.
   static StatusOr<std::unique_ptr<JobStore>> Open(const StoreOptions& options);
   ~JobStore();
 
@@ -92,6 +96,12 @@ class JobStore {
   Status Advised(const Status& status) const;
   StatusOr<std::vector<StoredJob>> ReadRows();  // with mutex_ held
   Status OpenDatabase();
+  /// What an older program wrote becomes this program's format, all or nothing. Its proofs are taken as they are.
+  Status Renew();
+  Status AddColumn(const char* name, const char* type);
+  Status DigestProofs();
+  /// A proof that is damaged is forgotten where its payload is still there: the job is unfinished again.
+  Status UnfinishDamagedProofs();
   Status OpenMarks();
   Status Execute(const char* sql);
   Status Error(std::string_view what) const;

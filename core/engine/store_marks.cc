@@ -12,7 +12,7 @@ namespace cuzk::engine {
 
 Status JobStore::OpenMarks() {
   const std::filesystem::path path = options_.directory / "in-work";
-  marks_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  marks_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (marks_ < 0) return ErrnoStatus(errno, "open", path);
   std::set<int64_t> rows;  // a job may have had several workers
   int64_t row;

@@ -93,9 +93,38 @@ class Programs(unittest.TestCase):
         # A second daemon does not take it away.
         second = self.cuzkd("--listen", daemon.address, "--http.listen", "", "--devices.use", "cpu",
                             "--jobs.state_directory", "")
-        self.assertEqual(second.code, 78, second)
+        self.assertEqual(second.code, 75, second)
         self.assertIn("another process answers", second.err)
         self.assertEqual(daemon.control("status").code, 0)
+
+    def test_a_state_directory_in_use_may_be_tried_again(self):
+        daemon = Daemon()
+        self.addCleanup(daemon.close)
+        second = self.cuzkd("--listen", f"unix:{self.folder}/s", "--http.listen", "", "--devices.use", "cpu",
+                            "--jobs.state_directory", daemon.folder / "state")
+        self.assertEqual(second.code, 75, second)
+        self.assertIn("another process uses the job store", second.err)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a folder to somebody else")
+    def test_a_state_directory_of_another_user_is_refused(self):
+        state = self.folder / "state"
+        state.mkdir(mode=0o700)
+        os.chown(state, 54321, 0)
+        answer = self.cuzkd("--listen", f"unix:{self.folder}/s", "--http.listen", "", "--devices.use", "cpu",
+                            "--jobs.state_directory", state)
+        self.assertEqual(answer.code, 77, answer)
+        self.assertIn(f"{state} belongs to uid 54321", answer.err)
+
+    def test_a_socket_that_is_anothers_by_now_stays_there(self):
+        daemon = Daemon()
+        self.addCleanup(daemon.close)
+        os.unlink(daemon.socket)
+        other = socket.socket(socket.AF_UNIX)
+        self.addCleanup(other.close)
+        other.bind(str(daemon.socket))
+        daemon.terminate()
+        self.assertEqual(daemon.process.wait(60), 0, daemon.log())
+        self.assertTrue(daemon.socket.is_socket())
 
     def test_a_socket_left_behind_is_replaced_and_a_file_is_not(self):
         path = self.folder / "s"

@@ -87,7 +87,25 @@ TEST_F(SocketPathTest, ASocketThatNobodyAnswersIsReplaced) {
 TEST_F(SocketPathTest, ASocketThatSomebodyAnswersIsNot) {
   Bind();
   ASSERT_EQ(listen(fd_, 1), 0);
-  EXPECT_THAT(std::string(CheckSocketPath(path_).message()), HasSubstr("another process answers"));
+  const Status taken = CheckSocketPath(path_);
+  EXPECT_TRUE(absl::IsAborted(taken)) << taken;
+  EXPECT_THAT(std::string(taken.message()), HasSubstr("another process answers"));
+}
+
+TEST_F(SocketPathTest, ASocketIsRemovedByWhoBoundIt) {
+  Bind();
+  BoundSocket(path_).Remove();
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(SocketPathTest, ASocketThatIsAnothersByNowStays) {
+  Bind();
+  BoundSocket first(path_);
+  std::filesystem::remove(path_);
+  close(fd_);
+  Bind();  // a file system that gives numbers again would give the first one's
+  first.Remove();
+  EXPECT_TRUE(std::filesystem::exists(path_));
 }
 
 TEST_F(SocketPathTest, AFileIsNeverRemoved) {

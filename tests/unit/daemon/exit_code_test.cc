@@ -11,11 +11,13 @@ TEST(ExitCodeTest, AnErrorAtStartTellsTheSupervisorWhetherToTryAgain) {
   EXPECT_EQ(DaemonExitOf(absl::InvalidArgumentError("setting")), DaemonExit::kConfig);
   EXPECT_EQ(DaemonExitOf(absl::PermissionDeniedError("socket")), DaemonExit::kPermission);
   EXPECT_EQ(DaemonExitOf(absl::ResourceExhaustedError("memory")), DaemonExit::kTemporary);
+  EXPECT_EQ(DaemonExitOf(absl::AbortedError("another process")), DaemonExit::kTemporary);
   EXPECT_EQ(DaemonExitOf(absl::InternalError("bug")), DaemonExit::kInternal);
 }
 
 TEST(ExitCodeTest, AScriptSeesWhatHappened) {
   EXPECT_EQ(ControlExitOf(absl::UnavailableError("")), ControlExit::kUnreachable);
+  EXPECT_EQ(ControlExitOf(absl::AbortedError("database is locked")), ControlExit::kUnreachable);
   EXPECT_EQ(ControlExitOf(absl::InvalidArgumentError("")), ControlExit::kRefused);
   EXPECT_EQ(ControlExitOf(absl::ResourceExhaustedError("the queue is full: 9 jobs are unfinished")),
             ControlExit::kUnreachable);

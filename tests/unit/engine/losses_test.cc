@@ -138,7 +138,9 @@ TEST_F(Losses, AStoreOfAnEarlierProgramGetsItsCount) {
   }
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open((options_.engine.state_directory / "jobs.sqlite").c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(database, "ALTER TABLE jobs DROP COLUMN losses", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_EQ(
+      sqlite3_exec(database, "ALTER TABLE jobs DROP COLUMN losses; PRAGMA user_version=1", nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(database);
   LoseTheDevice();
   EXPECT_EQ(Stored()["poison"].losses, 1u);
