@@ -46,9 +46,8 @@ bool IsStoredState(int64_t number) {
 
 /// Whether a job that was completed has the proof that was stored.
 bool IsStoredProof(std::string_view proof, std::string_view digest) {
-  constexpr size_t kProofBytes = 192;  // of one partition
   const Bytes32 actual = Sha256(AsBytes(proof));
-  return !proof.empty() && proof.size() % kProofBytes == 0 && digest.size() == actual.size() &&
+  return !proof.empty() && proof.size() % filecoin::kProofBytes == 0 && digest.size() == actual.size() &&
          std::memcmp(digest.data(), actual.data(), actual.size()) == 0;
 }
 

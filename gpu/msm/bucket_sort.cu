@@ -4,12 +4,11 @@
 
 #include <cub/block/block_scan.cuh>
 
-#include "gpu/field/device_field.cuh"
+#include "gpu/msm/points.cuh"
 
 namespace cuzk::gpu {
 namespace {
 
-constexpr uint32_t kSign = 0x80000000u;
 constexpr int kSplitThreads = 256;
 constexpr int kCountThreads = 512;
 constexpr int kThreads = 1024;           // of the passes that reorder: a block fills a multiprocessor
@@ -89,7 +88,7 @@ struct DigitReader {
     uint32_t field = __funnelshift_r(__ldg(low + i), high != nullptr ? __ldg(high + i) : 0, shift);
     int32_t digit = static_cast<int32_t>(field & ((1u << bits) - 1)) - (1 << (bits - 1));
     uint32_t sign = (__ldg(signs + i / 32) >> (i % 32)) << 31;
-    return digit < 0 ? static_cast<uint32_t>(-digit) | (sign ^ kSign) : static_cast<uint32_t>(digit) | sign;
+    return digit < 0 ? static_cast<uint32_t>(-digit) | (sign ^ kNegative) : static_cast<uint32_t>(digit) | sign;
   }
 };
 
@@ -116,7 +115,7 @@ __global__ void __launch_bounds__(kCountThreads) CountKernel(Pass p) {
   for (uint64_t base = static_cast<uint64_t>(blockIdx.x) * kCountThreads; base < p.n;
        base += static_cast<uint64_t>(gridDim.x) * kCountThreads) {
     uint64_t i = base + threadIdx.x;
-    uint32_t magnitude = i < p.n ? digits.At(static_cast<uint32_t>(i)) & ~kSign : 0;
+    uint32_t magnitude = i < p.n ? digits.At(static_cast<uint32_t>(i)) & ~kNegative : 0;
     Rank(bins, (magnitude - 1) >> fine_log2, magnitude != 0);
   }
   __syncthreads();
@@ -162,12 +161,19 @@ struct ScatterShared {
   CUZK_DEVICE Scan::TempStorage& scan() { return *reinterpret_cast<Scan::TempStorage*>(this + 1); }
 };
 
+/// Of a thread's share of all counters: what they count, and what all counters before each do. The whole block calls
+/// it.
+CUZK_DEVICE void ScanCounters(const uint32_t* counters, Scan::TempStorage& scratch, uint32_t (&counts)[kPerThread],
+                              uint32_t (&places)[kPerThread]) {
+#pragma unroll
+  for (int j = 0; j < kPerThread; ++j) counts[j] = counters[threadIdx.x * kPerThread + j];
+  Scan(scratch).ExclusiveSum(counts, places);
+}
+
 /// Counts to places within the tile, and room for the tile in every bin.
 CUZK_DEVICE void TakeRoom(const Pass& p, uint32_t* global_cursors, ScatterShared& s) {
   uint32_t counts[kPerThread], places[kPerThread];
-#pragma unroll
-  for (int j = 0; j < kPerThread; ++j) counts[j] = s.cursor[threadIdx.x * kPerThread + j];
-  Scan(s.scan()).ExclusiveSum(counts, places);
+  ScanCounters(s.cursor, s.scan(), counts, places);
 #pragma unroll
   for (int j = 0; j < kPerThread; ++j) {
     uint32_t b = threadIdx.x * kPerThread + j;
@@ -188,7 +194,7 @@ __global__ void __launch_bounds__(kThreads) ScatterKernel(Pass p) {
 #pragma unroll 8
   for (uint32_t k = 0; k < rounds; ++k) {
     uint32_t i = k * kThreads + threadIdx.x;
-    uint32_t magnitude = i < size ? digits.At(base + i) & ~kSign : 0;
+    uint32_t magnitude = i < size ? digits.At(base + i) & ~kNegative : 0;
     Rank(s.cursor, (magnitude - 1) >> fine_log2, magnitude != 0);
   }
   __syncthreads();
@@ -198,8 +204,8 @@ __global__ void __launch_bounds__(kThreads) ScatterKernel(Pass p) {
 #pragma unroll 8
   for (uint32_t k = 0; k < rounds; ++k) {
     uint32_t i = k * kThreads + threadIdx.x;
-    uint32_t digit = i < size ? digits.At(base + i) : 0, bucket = (digit & ~kSign) - 1;
-    bool live = (digit & ~kSign) != 0;
+    uint32_t digit = i < size ? digits.At(base + i) : 0, bucket = (digit & ~kNegative) - 1;
+    bool live = (digit & ~kNegative) != 0;
     uint32_t to = Rank(s.cursor, bucket >> fine_log2, live);
     if (live) s.entries()[to] = i | (digit >> 31) << kTileSignBit | (bucket & fine_mask) << (kTileSignBit + 1);
   }
@@ -228,9 +234,7 @@ struct BucketShared {
 CUZK_DEVICE void PlaceBuckets(BucketShared& s, const SortedEntries& sorted, uint32_t begin, uint32_t bucket,
                               uint32_t buckets) {
   uint32_t counts[kPerThread], places[kPerThread];
-#pragma unroll
-  for (int j = 0; j < kPerThread; ++j) counts[j] = s.cursor[threadIdx.x * kPerThread + j];
-  Scan(s.scan()).ExclusiveSum(counts, places);
+  ScanCounters(s.cursor, s.scan(), counts, places);
 #pragma unroll
   for (int j = 0; j < kPerThread; ++j) {
     uint32_t f = threadIdx.x * kPerThread + j;
@@ -276,12 +280,6 @@ __global__ void __launch_bounds__(kThreads)
   if (!staged) return;
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < size; i += kThreads) sorted.entries[begin + i] = s.entries()[i];
-}
-
-int Log2(uint64_t x) {
-  int r = 0;
-  while (x >> (r + 1) != 0) ++r;
-  return r;
 }
 
 }  // namespace

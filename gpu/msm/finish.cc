@@ -6,12 +6,6 @@ namespace {
 
 constexpr int kSlots = 28;  // reduce.cuh
 
-int Log2(uint32_t x) {
-  int r = 0;
-  while (x >> (r + 1) != 0) ++r;
-  return r;
-}
-
 }  // namespace
 
 size_t MsmResultPoints(const MsmPlan& plan) { return static_cast<size_t>(plan.windows.count) * kSlots; }

@@ -35,10 +35,10 @@ __global__ void __launch_bounds__(kSumThreads)
 }
 
 /// A thread per segment. 2 additions a bucket, 1 more for every further item.
-template <class F, class Sums>
+template <class F>
 __global__ void __launch_bounds__(kSumThreads, 2)
-    SegmentKernel(Sums sums, const uint32_t* item_base, const uint32_t* item_place, uint32_t segments, uint32_t length,
-                  Xyzz<F>* plain, Xyzz<F>* weighted) {
+    SegmentKernel(XyzzSums<F> sums, const uint32_t* item_base, const uint32_t* item_place, uint32_t segments,
+                  uint32_t length, Xyzz<F>* plain, Xyzz<F>* weighted) {
   uint32_t t = blockIdx.x * kSumThreads + threadIdx.x;
   if (t >= segments) return;
   Xyzz<F> run = Xyzz<F>::Infinity(), total = Xyzz<F>::Infinity();

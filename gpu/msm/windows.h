@@ -1,6 +1,7 @@
 #pragma once
 // How scalars are cut into signed digits, and how the work is cut to the memory that is there.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -45,6 +46,9 @@ struct MsmPlan {
   uint32_t BatchBuckets() const;  ///< most buckets of any batch
   uint64_t MaxItems() const;      ///< most items of any batch
 };
+
+/// Of x > 0, rounded down.
+inline int Log2(uint64_t x) { return static_cast<int>(std::bit_width(x)) - 1; }
 
 /// Which form of accumulation: kBest by size and device; the others for tests and benches.
 enum class MsmForm { kBest, kXyzz, kAffine };

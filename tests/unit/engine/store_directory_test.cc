@@ -4,29 +4,26 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "core/base/file.h"
 #include "core/engine/intake.h"
 #include "core/engine/store.h"
+#include "tests/unit/groth16/scratch_dir.h"
 
 namespace cuzk::engine {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::ScratchDir;
 
 class StoreDirectoryTest : public testing::Test {
  protected:
   StoreDirectoryTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "cuzk-store-XXXXXX").string();
-    directory_ = mkdtemp(name.data());
     std::filesystem::create_directory(path());
     std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
   }
-  ~StoreDirectoryTest() override { std::filesystem::remove_all(directory_); }
   std::filesystem::path path() const { return directory_ / "state"; }
 
-  std::filesystem::path directory_;
+  ScratchDir directory_;
 };
 
 TEST_F(StoreDirectoryTest, NoFileIsOpenedThroughALink) {

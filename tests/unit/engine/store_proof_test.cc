@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
-#include <cstdlib>
-
 #include "core/base/file.h"
 #include "core/engine/intake.h"
 #include "core/engine/store.h"
 #include "tests/unit/engine/small_engine.h"
+#include "tests/unit/groth16/scratch_dir.h"
 
 namespace cuzk::engine {
 namespace {
@@ -16,6 +15,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::steady_clock;
 using testing::HasSubstr;
+using testing_support::ScratchDir;
 using testing_support::SmallEngine;
 using testing_support::SmallRequest;
 
@@ -23,12 +23,6 @@ constexpr const char* kFlipped = "proof=CAST(substr(proof,1,100)||x'00'||substr(
 
 class StoreProofTest : public testing::Test {
  protected:
-  StoreProofTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "cuzk-store-XXXXXX").string();
-    directory_ = mkdtemp(name.data());
-  }
-  ~StoreProofTest() override { std::filesystem::remove_all(directory_); }
-
   void Alter(const std::string& sql) const {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open((directory_ / "jobs.sqlite").c_str(), &database), SQLITE_OK);
@@ -50,7 +44,8 @@ class StoreProofTest : public testing::Test {
     return {file, payload};
   }
 
-  std::filesystem::path directory_;
+  ScratchDir scratch_;
+  const std::filesystem::path directory_ = scratch_ / "state";
 };
 
 TEST_F(StoreProofTest, ADamagedProofIsNotAnswered) {

@@ -17,6 +17,7 @@
 #include "core/engine/intake.h"
 #include "tests/unit/engine/child_process.h"
 #include "tests/unit/engine/small_engine.h"
+#include "tests/unit/groth16/scratch_dir.h"
 
 namespace cuzk::engine {
 namespace {
@@ -25,18 +26,13 @@ using filecoin::Kind;
 using std::chrono::minutes;
 using std::chrono::steady_clock;
 using testing::HasSubstr;
+using testing_support::ScratchDir;
 using testing_support::SmallEngine;
 using testing_support::SmallEngineOptions;
 using testing_support::SmallRequest;
 
 class StoreTest : public testing::Test {
  protected:
-  StoreTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "cuzk-store-XXXXXX").string();
-    directory_ = mkdtemp(name.data());
-  }
-  ~StoreTest() override { std::filesystem::remove_all(directory_); }
-
   std::filesystem::path path() const { return directory_ / "state"; }
   std::unique_ptr<JobStore> Open() {
     auto store = JobStore::Open({path()});
@@ -74,7 +70,7 @@ class StoreTest : public testing::Test {
   }
   SmallEngineOptions Durable() const { return {.engine = {.state_directory = path()}}; }
 
-  std::filesystem::path directory_;
+  ScratchDir directory_;
 };
 
 TEST_F(StoreTest, KeepsJobsAndOneCopyOfEachPayload) {
@@ -321,7 +317,7 @@ TEST(StoreChild, DISABLED_Run) {
 TEST_F(StoreTest, KilledAtRandomMomentsNothingIsLostAndNobodyHearsTwoAnswers) {
   const char* wanted = std::getenv("CUZK_STORE_KILLS");
   const int rounds = wanted != nullptr ? std::atoi(wanted) : 12;
-  ASSERT_EQ(setenv("CUZK_STORE_CHILD", directory_.c_str(), 1), 0);
+  ASSERT_EQ(setenv("CUZK_STORE_CHILD", directory_.path().c_str(), 1), 0);
   std::mt19937 random(20261130);
   size_t starts = 0;
   for (int round = 0; round < rounds; ++round) {
