@@ -27,17 +27,23 @@ enum class ControlExit {
   kOk = 0,
   kFailed = 1,  ///< the proof is not valid, or the job failed
   kUsage = 2,
-  kUnreachable = 3,  ///< no daemon, or it does not accept work now
+  kUnreachable = 3,  ///< no daemon, it ended first, or it does not accept work now
   kTimeout = 4,
   kCancelled = 5,
   kRefused = 6,  ///< the input
   kNoParameters = 7,
-  kWarning = 8,  ///< doctor alone: nothing failed, something should be mended
-  kInternal = 70
+  kWarning = 8,   ///< doctor alone: nothing failed, something should be mended
+  kInternal = 70  ///< or an output cannot be written
 };
-/// The same error, known from now on as a mistake on cuzkctl's command line: what a flag says is wrong, or what it
-/// names is not there or closed. OK stays OK. Whoever annotates such an error marks it afterwards.
+// Marks of an error that ends cuzkctl. OK stays OK; whoever annotates an error marks it afterwards.
+/// A mistake on the command line: what a flag says is wrong, or what it names is not there or closed.
 Status UsageMistake(Status status);
+/// It keeps verifying: no key, no parameters.
+Status ParametersMissing(Status status);
+/// The daemon answered so, or was not there to. Every error without this mark is of this process and its files.
+Status SaidByDaemon(Status status);
+/// The error in other words, with its marks.
+Status Reworded(const Status& status, std::string_view text);
 /// Of an error of a subcommand.
 ControlExit ControlExitOf(const Status& status);
 

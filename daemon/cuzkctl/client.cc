@@ -36,13 +36,19 @@ StatusOr<Client> Client::Connect(const Session& session) {
   return Client{v1::ProvingEngine::NewStub(channel), cuzkd::v1::Operator::NewStub(channel)};
 }
 
+Status FromDaemon(const grpc::Status& status) {
+  Status said = SaidByDaemon(FromGrpc(status));
+  if (!absl::IsUnavailable(said) || said.message() != "Socket closed") return said;  // in gRPC's words
+  return Reworded(said, "the daemon ended, or gave the connection up, before it answered (Socket closed)");
+}
+
 Status Explained(const Session& session, const Status& status) {
   if (!session.tls.enabled() || !absl::IsUnavailable(status)) return status;
   StatusOr<std::vector<Address>> parsed = ParseAddresses(session.address);
   StatusOr<ClientTlsMaterial> material = ReadClientTls(session.tls);
   if (!parsed.ok() || !material.ok()) return status;
   std::string why = WhyNoTls(parsed->front(), *material, session.tls_server_name);
-  return why.empty() ? status : absl::UnavailableError(StrCat(why, "; ", status.message()));
+  return why.empty() ? status : Reworded(status, StrCat(why, "; ", status.message()));
 }
 
 StatusOr<v1::SubmitProofRequest> ReadRequest(const Settings& settings, const std::string& directory,

@@ -23,6 +23,9 @@ struct Client {
   static StatusOr<Client> Connect(const Session& session);
 };
 
+/// How a call ended, marked as the daemon's word.
+Status FromDaemon(const grpc::Status& status);
+
 /// An error of a call; if it is that the daemon cannot be reached by TLS, with why.
 Status Explained(const Session& session, const Status& status);
 

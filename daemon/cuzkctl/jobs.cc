@@ -16,7 +16,7 @@ StatusOr<ControlExit> RunCancel(const Session& session, const std::string& id) {
   v1::CancelProofRequest request;
   request.set_job_id(id);
   v1::CancelProofResponse response;
-  CUZK_RETURN_IF_ERROR(FromGrpc(client.proving->CancelProof(&context, request, &response)));
+  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->CancelProof(&context, request, &response)));
   if (session.json) {
     JsonWriter json;
     json.BeginObject().Member("job_id", id).Member("was_running", response.was_running()).EndObject();
@@ -27,11 +27,16 @@ StatusOr<ControlExit> RunCancel(const Session& session, const std::string& id) {
   return ControlExit::kOk;
 }
 
-// The end of a watched job decides how the program ends; of all jobs, it goes on until it is interrupted.
-ControlExit EndOf(const cuzkd::v1::JobProgress& last) {
+// The end of a watched job decides how the program ends; of all jobs, it goes on until it is interrupted. A daemon that
+// stops ends the stream in good order: then the last that was heard is no end.
+StatusOr<ControlExit> EndOf(const std::string& id, const cuzkd::v1::JobProgress& last) {
+  if (last.state() == "completed") return ControlExit::kOk;
   if (last.state() == "failed") return ControlExit::kFailed;
   if (last.state() == "cancelled") return ControlExit::kCancelled;
-  return ControlExit::kOk;
+  const std::string where = last.state().empty() ? "" : StrCat(" (", ProgressText(last), ")");
+  return SaidByDaemon(absl::UnavailableError(
+      StrCat("the daemon stopped before ", id, " ended", where,
+             ": it goes on at the next start, if jobs.state_directory is set; watch or await it then")));
 }
 
 StatusOr<ControlExit> RunWatch(const Session& session, const std::string& id) {
@@ -50,8 +55,9 @@ StatusOr<ControlExit> RunWatch(const Session& session, const std::string& id) {
     }
   }
   view.Finish();
-  CUZK_RETURN_IF_ERROR(FromGrpc(stream->Finish()));
-  return id.empty() ? ControlExit::kOk : EndOf(progress);
+  CUZK_RETURN_IF_ERROR(FromDaemon(stream->Finish()));
+  if (!id.empty()) return EndOf(id, progress);
+  return SaidByDaemon(absl::UnavailableError("the daemon stopped"));
 }
 
 }  // namespace

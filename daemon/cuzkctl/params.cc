@@ -21,11 +21,31 @@ namespace {
 
 struct ParamsFlags {
   std::string kind, size, out, toxic_waste, file, circuit;
-  bool device = false;
+  bool device = false, force = false;
 };
+
+// Parameters that are there may be the network's, of which a file has 47 GB.
+Status MayMake(const ParamsFlags& flags, const filecoin::Circuit& circuit) {
+  if (flags.force) return absl::OkStatus();
+  for (const std::string& name : {std::string(circuit.params_file()), std::string(circuit.key_file())}) {
+    const std::filesystem::path path = std::filesystem::path(flags.out) / name;
+    std::error_code error;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) continue;
+    return UsageMistake(
+        absl::InvalidArgumentError(StrCat("--out: ", path.string(), " is there already; --force replaces it")));
+  }
+  return absl::OkStatus();
+}
+
+StatusOr<std::unique_ptr<groth16::BaseMultiplier>> CardOfFlag() {
+  StatusOr<std::unique_ptr<groth16::BaseMultiplier>> card = CardMultiplier();
+  if (!absl::IsUnavailable(card.status())) return card;
+  return UsageMistake(absl::InvalidArgumentError(StrCat("--device: ", card.status().message())));
+}
 
 StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) {
   CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOfFlags(flags.kind, flags.size));
+  CUZK_RETURN_IF_ERROR(MayMake(flags, *circuit));
   groth16::GeneratorInput input;
   groth16::GeneratorOptions options;
   input.arithmetic = session.arithmetic;
@@ -40,7 +60,7 @@ StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) 
   }
   std::error_code error;
   std::filesystem::create_directories(flags.out, error);
-  if (error) return ErrnoStatus(error.value(), "cannot make the folder", flags.out);
+  if (error) return UsageMistake(ErrnoStatus(error.value(), "--out: cannot make the folder", flags.out));
 
   ThreadPool pool(0);
   ProgressView view(session.json);
@@ -53,7 +73,7 @@ StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) 
   };
   std::unique_ptr<groth16::BaseMultiplier> card;
   if (flags.device) {
-    CUZK_ASSIGN_OR_RETURN(card, CardMultiplier());
+    CUZK_ASSIGN_OR_RETURN(card, CardOfFlag());
     input.multiplier = card.get();
   }
   options.path = std::filesystem::path(flags.out) / circuit->params_file();
@@ -162,6 +182,7 @@ void AddParams(CLI::App& program, Commands& commands) {
   make->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
   make->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();
   make->add_option("--out", flags->out, "Folder for the files")->required();
+  make->add_flag("--force", flags->force, "Replace the files if they are there already");
   make->add_option("--toxic-waste", flags->toxic_waste,
                    "File with the secrets instead of random ones; they are recorded");
   make->add_flag("--device", flags->device, "Multiply on the first NVIDIA card");

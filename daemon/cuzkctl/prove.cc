@@ -125,7 +125,7 @@ StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) 
     status = client.proving->Prove(&context, request, &response);
     done = true;
   }
-  CUZK_RETURN_IF_ERROR(FromGrpc(status));
+  CUZK_RETURN_IF_ERROR(FromDaemon(status));
   StatusOr<ControlExit> code = Report(session, response.result(), flags.out);
   if (code.ok() && *code == ControlExit::kOk && !session.json) PrintStages(client, response.result().job_id());
   return code;
@@ -136,7 +136,7 @@ StatusOr<ControlExit> RunSubmit(const Session& session, const ProveFlags& flags)
   CUZK_ASSIGN_OR_RETURN(v1::SubmitProofRequest request, ReadRequest(session.settings, flags.request, flags.id));
   grpc::ClientContext context;
   v1::SubmitProofResponse response;
-  CUZK_RETURN_IF_ERROR(FromGrpc(client.proving->SubmitProof(&context, request, &response)));
+  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->SubmitProof(&context, request, &response)));
   if (session.json) {
     JsonWriter json;
     json.BeginObject().Member("job_id", response.job_id()).Member("queue_position", response.queue_position());
@@ -160,7 +160,7 @@ StatusOr<ControlExit> RunAwait(const Session& session, const ProveFlags& flags) 
   }
   grpc::ClientContext context;
   v1::AwaitProofResponse response;
-  CUZK_RETURN_IF_ERROR(FromGrpc(client.proving->AwaitProof(&context, request, &response)));
+  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->AwaitProof(&context, request, &response)));
   return Report(session, response, flags.out);
 }
 

@@ -1,5 +1,7 @@
 // sector make: a request directory for a sector that nobody sealed.
 
+#include <filesystem>
+
 #include "core/filecoin/made_request.h"
 #include "core/filecoin/request_directory.h"
 #include "daemon/cuzkctl/command.h"
@@ -11,13 +13,25 @@ namespace {
 struct SectorFlags {
   std::string kind, size, out;
   uint64_t seed = 0;
+  bool force = false;
 };
+
+// A request that is there may be somebody's only one.
+Status MayWriteInto(const SectorFlags& flags) {
+  std::error_code error;
+  if (flags.force || !std::filesystem::exists(flags.out, error) || std::filesystem::is_empty(flags.out, error)) {
+    return absl::OkStatus();
+  }
+  return UsageMistake(absl::InvalidArgumentError(
+      StrCat("--out: ", flags.out, " is there and not empty; --force replaces the files of a request in it")));
+}
 
 StatusOr<ControlExit> RunMake(const Session& session, const SectorFlags& flags) {
   CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOfFlags(flags.kind, flags.size));
+  CUZK_RETURN_IF_ERROR(MayWriteInto(flags));
   CUZK_ASSIGN_OR_RETURN(const filecoin::RegisteredProof* proof, filecoin::ProofToMake(*circuit));
   CUZK_ASSIGN_OR_RETURN(filecoin::MadeRequest made, filecoin::MakeRequest(*proof, {.seed = flags.seed}));
-  CUZK_RETURN_IF_ERROR(filecoin::WriteRequestDirectory(made, flags.out));
+  CUZK_RETURN_IF_ERROR(UsageMistake(filecoin::WriteRequestDirectory(made, flags.out)));
   std::string id = filecoin::CurioRequestId(made.request);
   if (session.json) {
     JsonWriter json;
@@ -38,7 +52,8 @@ void AddSector(CLI::App& program, Commands& commands) {
   CLI::App* make = sector->add_subcommand("make", "Make a request that satisfies every relation, without sealing");
   make->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
   make->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();
-  make->add_option("--out", flags->out, "Request directory to be written")->required();
+  make->add_option("--out", flags->out, "Request directory to be written: a new or an empty one")->required();
+  make->add_flag("--force", flags->force, "Write into --out even if it is not empty");
   make->add_option("--seed", flags->seed, "Equal seeds make equal requests")->capture_default_str();
   commands.push_back({make, [flags](const Session& session) { return RunMake(session, *flags); }});
 }

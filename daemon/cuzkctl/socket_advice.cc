@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "daemon/address.h"
+#include "daemon/exit_code.h"
 
 namespace cuzk::daemon {
 
@@ -22,9 +23,9 @@ Status WithSocketAdvice(const Status& status, const std::string& address) {
   const std::string folder = std::filesystem::path(path).parent_path();
   if (stat(path.c_str(), &info) != 0 && stat(folder.c_str(), &info) != 0) return status;
   const group* owner = getgrgid(info.st_gid);
-  return absl::UnavailableError(StrCat(status.message(), "; ", path, " is open to the group ",
-                                       owner ? std::string(owner->gr_name) : StrCat(info.st_gid),
-                                       ": join it (usermod -aG, then log in again), or use sudo"));
+  return Reworded(status, StrCat(status.message(), "; ", path, " is open to the group ",
+                                 owner ? std::string(owner->gr_name) : StrCat(info.st_gid),
+                                 ": join it (usermod -aG, then log in again), or use sudo"));
 }
 
 }  // namespace cuzk::daemon

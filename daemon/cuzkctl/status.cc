@@ -37,7 +37,7 @@ StatusOr<ControlExit> RunStatus(const Session& session) {
   CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   grpc::ClientContext context;
   v1::GetStatusResponse response;
-  CUZK_RETURN_IF_ERROR(FromGrpc(client.proving->GetStatus(&context, {}, &response)));
+  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->GetStatus(&context, {}, &response)));
   if (!session.json) {
     PrintStatus(response);
     return ControlExit::kOk;
@@ -59,7 +59,7 @@ StatusOr<ControlExit> RunPreload(const Session& session, const std::string& circ
   v1::PreloadSrsRequest request;
   request.set_circuit_id(circuit);
   v1::PreloadSrsResponse response;
-  CUZK_RETURN_IF_ERROR(FromGrpc(client.proving->PreloadSRS(&context, request, &response)));
+  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->PreloadSRS(&context, request, &response)));
   if (session.json) {
     JsonWriter json;
     json.BeginObject().Member("circuit_id", circuit).Member("already_loaded", response.already_loaded());
@@ -78,7 +78,7 @@ StatusOr<ControlExit> RunEvict(const Session& session, const std::string& circui
   v1::EvictSrsRequest request;
   request.set_circuit_id(circuit);
   v1::EvictSrsResponse response;
-  CUZK_RETURN_IF_ERROR(FromGrpc(client.proving->EvictSRS(&context, request, &response)));
+  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->EvictSRS(&context, request, &response)));
   if (session.json) {
     JsonWriter json;
     json.BeginObject().Member("circuit_id", circuit).Member("was_loaded", response.was_loaded());

@@ -48,8 +48,8 @@ class Follower {
     auto deadline = std::chrono::system_clock::now() + std::chrono::seconds(3);
     for_status.set_deadline(deadline);
     for_metrics.set_deadline(deadline);
-    Status answered = FromGrpc(client_.proving->GetStatus(&for_status, {}, &status));
-    if (answered.ok()) answered = FromGrpc(client_.proving->GetMetrics(&for_metrics, {}, &metrics));
+    Status answered = FromDaemon(client_.proving->GetStatus(&for_status, {}, &status));
+    if (answered.ok()) answered = FromDaemon(client_.proving->GetMetrics(&for_metrics, {}, &metrics));
     std::lock_guard lock(mutex_);
     if (answered.ok()) {
       state_.Answered(status, metrics.prometheus_text(), Seconds());
@@ -100,10 +100,10 @@ class Follower {
   std::jthread watcher_;                     // last: ends before the rest
 };
 
-// Until q, Ctrl-C, a signal, or so many pictures.
-ControlExit OnScreen(Screen& screen, Follower& follower, std::chrono::milliseconds interval, unsigned count) {
+// Until q, Ctrl-C, a signal, or so many pictures: then the last answer decides.
+StatusOr<ControlExit> OnScreen(Screen& screen, Follower& follower, std::chrono::milliseconds interval, unsigned count) {
   for (unsigned shown = 1;; ++shown) {
-    (void)follower.Ask();  // the picture tells
+    const Status asked = follower.Ask();  // the picture tells
     auto next = Clock::now() + interval;
     while (true) {
       ScreenSize size = screen.size();
@@ -115,7 +115,10 @@ ControlExit OnScreen(Screen& screen, Follower& follower, std::chrono::millisecon
       if (event.kind == ScreenEvent::Kind::kKey && (event.key == 'q' || event.key == 'Q')) return ControlExit::kOk;
       if (event.kind == ScreenEvent::Kind::kTimeout) break;
     }
-    if (count > 0 && shown >= count) return ControlExit::kOk;
+    if (count > 0 && shown >= count) {
+      CUZK_RETURN_IF_ERROR(asked);
+      return ControlExit::kOk;
+    }
   }
 }
 

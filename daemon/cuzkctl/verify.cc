@@ -43,10 +43,10 @@ StatusOr<groth16::VerifyingKey> ReadKey(const Session& session, const VerifyFlag
   std::filesystem::path path = flags.key;
   if (path.empty()) path = std::filesystem::path(session.settings.Text("params.directory")) / circuit.key_file();
   StatusOr<groth16::VerifyingKey> key = groth16::VerifyingKey::FromFile(path);
-  if (!absl::IsNotFound(key.status())) return key;
-  return absl::FailedPreconditionError(
-      StrCat("no verifying key for ", circuit.id, ": ", path.string(),
-             " is missing; fetch it with the ecosystem's tools, or name one with --vk"));
+  if (!flags.key.empty() || !absl::IsNotFound(key.status())) return key;
+  return ParametersMissing(
+      absl::FailedPreconditionError(StrCat("no verifying key for ", circuit.id, ": ", path.string(),
+                                           " is missing; fetch it with the ecosystem's tools, or name one with --vk")));
 }
 
 StatusOr<ControlExit> RunVerify(const Session& session, const VerifyFlags& flags) {

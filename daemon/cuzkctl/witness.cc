@@ -1,5 +1,6 @@
 // witness: digests of a partition's witness, to compare with other implementations.
 
+#include "core/base/input_file.h"
 #include "core/base/thread_pool.h"
 #include "core/circuit/witness_stream.h"
 #include "core/filecoin/partition.h"
@@ -41,6 +42,7 @@ StatusOr<ControlExit> Report(const Session& session, const std::vector<std::stri
 StatusOr<ControlExit> RunWitness(const Session& session, const WitnessFlags& flags) {
   filecoin::RecordedWitness expected, made;
   if (!flags.expect.empty()) {
+    CUZK_RETURN_IF_ERROR(InputFile::Open(flags.expect).status());
     CUZK_ASSIGN_OR_RETURN(expected, filecoin::ReadWitnessJson(flags.expect, flags.partition));
     made.chunk_elements = expected.chunk_elements;
   }

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""How cuzkctl and cuzkd take what is wrong on their command line, and where a proof goes.
+"""How cuzkctl and cuzkd take what is wrong on their command line, where a proof goes, and a daemon that stops meanwhile.
 
 Usage: control_manners_test.py BIN VECTORS PARAMETERS
 """
 
+import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import unittest
 
 import daemon_fixture as fixture
+import net_fixture as net
 from daemon_fixture import control, requests, run
 
 
@@ -95,10 +99,54 @@ class Manners(fixture.DaemonTest):
             self.assertEqual((answer.code, "foo" in answer.err), (2, True), answer)
 
     def test_files_that_are_none_are_the_input_s_fault(self):
-        for words in (("submit", "--request", self.request() / "request.json"), ("params", "check", self.folder),
-                      ("params", "check", self.folder / "none")):
+        for words in (("submit", "--request", self.request() / "request.json"), ("params", "check", self.folder)):
             answer = self.daemon.control(*words)
             self.assertEqual(answer.code, 6, answer)
+
+    def test_files_that_are_not_there_are_usage(self):
+        """Whatever names them, and without a daemon."""
+        none, request, proof = self.folder / "none", self.request(), self.folder / "proof"
+        proof.write_bytes(bytes(192))
+        away = ("--address", f"unix:{self.folder}/nobody")
+        for words in (("verify", "--request", none, "--proof", proof), ("verify", "--request", request, "--proof", none),
+                      ("verify", "--request", request, "--proof", proof, "--vk", none),
+                      (*away, "prove", "--request", none), (*away, "submit", "--request", none),
+                      ("witness", "--request", none, "--partition", 0),
+                      ("witness", "--request", request, "--partition", 0, "--expect", none),
+                      ("params", "check", none), ("params", "inspect", none), ("--config", none, "status"),
+                      ("params", "make", "--kind", "winning", "--size", "2KiB", "--out", self.folder, "--toxic-waste", none)):
+            answer = control(*words, environment={"CUZK_PARAMS_DIRECTORY": str(fixture.PARAMS)})
+            self.assertEqual(answer.code, 2, answer)
+            self.assertIn(str(none), answer.err)
+
+    def test_a_disk_that_is_full_is_not_the_daemon_s(self):
+        self.assertEqual(self.daemon.control("submit", "--request", self.request(), "--id", "no room").code, 0)
+        answer = self.daemon.control("await", "no room", "--out", "/dev/full")
+        self.assertEqual((answer.code, "No space left" in answer.err), (70, True), answer)
+
+    def test_what_is_there_is_not_replaced_unasked(self):
+        """Neither a request nor parameters; a proof goes where --out says."""
+        made = ("sector", "make", "--kind", "winning", "--size", "2KiB", "--out", self.folder / "made", "--seed")
+        self.assertEqual(control(*made, 1).code, 0)
+        first = (self.folder / "made" / "request.json").read_bytes()
+        answer = control(*made, 2)
+        self.assertEqual((answer.code, "--force" in answer.err), (2, True), answer)
+        self.assertEqual((self.folder / "made" / "request.json").read_bytes(), first)
+        self.assertEqual(control(*made, 2, "--force").code, 0)
+        self.assertNotEqual((self.folder / "made" / "request.json").read_bytes(), first)
+        (self.folder / "empty").mkdir()
+        self.assertEqual(control(*made[:-2], self.folder / "empty").code, 0)
+
+        listed = [json.loads(line) for line in control("--json", "circuit", "list").out.splitlines()]
+        circuit = next(circuit for circuit in listed if circuit["circuit_id"] == "winning-2k")
+        parameters = self.folder / "parameters"
+        parameters.mkdir()
+        for name in (circuit["params"], circuit["vk"]):
+            shutil.copy(fixture.PARAMS / name, parameters)
+        before = {path: path.stat().st_ino for path in parameters.iterdir()}
+        answer = control("params", "make", "--kind", "winning", "--size", "2KiB", "--out", parameters)
+        self.assertEqual((answer.code, "--force" in answer.err), (2, True), answer)
+        self.assertEqual({path: path.stat().st_ino for path in parameters.iterdir()}, before)
 
     def test_an_output_that_cannot_be_written_is_an_error(self):
         for command in (("cuzkctl", "circuit", "list"), ("cuzkd", "--print-defaults"), ("cuzkd", "--print-man", "cuzkd")):
@@ -122,6 +170,42 @@ class Manners(fixture.DaemonTest):
         self.assertIn("warning protobuf err=", self.daemon.log())
         for line in self.daemon.log().splitlines():
             self.assertRegex(line, r"^20\d\d-\S+Z (debug|info|warning|error) ")
+
+
+class Stopping(unittest.TestCase):
+    """A daemon that stops before what cuzkctl waits for has come."""
+
+    def setUp(self):
+        self.daemon = net.FaultyDaemon()
+        self.addCleanup(self.daemon.close)
+        self.daemon.tell("hold")
+        answer = self.daemon.control("submit", "--request", requests("winning")[0], "--id", "unfinished")
+        self.assertEqual(answer.code, 0, answer)
+        self.daemon.wait_until_held()
+
+    def watcher(self, *words):
+        """A `cuzkctl watch` that has heard something."""
+        command = [str(fixture.BIN / "cuzkctl"), "--json", "--address", self.daemon.address, "watch", *words]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=fixture.clean_environment())
+        self.assertIn("unfinished", process.stdout.readline())
+        return process
+
+    def test_whoever_watches_is_told_that_the_end_is_not_known(self):
+        watchers = [self.watcher("unfinished"), self.watcher()]
+        self.daemon.terminate()
+        net.wait_for(lambda: "draining" in self.daemon.log(), "the daemon drains")
+        self.daemon.terminate()  # does not wait for the job
+        for watcher in watchers:
+            out, err = watcher.communicate(timeout=600)
+            self.assertEqual((watcher.returncode, "the daemon stopped" in out), (3, True), (out, err))
+
+    def test_whoever_waits_is_told_that_the_daemon_is_gone(self):
+        watchers = [self.watcher("unfinished"), self.watcher()]
+        self.daemon.terminate(signal.SIGKILL)
+        for watcher in watchers:
+            out, err = watcher.communicate(timeout=600)
+            self.assertEqual((watcher.returncode, "the daemon" in out), (3, True), (out, err))
 
 
 if __name__ == "__main__":

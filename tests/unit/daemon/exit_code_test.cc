@@ -15,25 +15,39 @@ TEST(ExitCodeTest, AnErrorAtStartTellsTheSupervisorWhetherToTryAgain) {
   EXPECT_EQ(DaemonExitOf(absl::InternalError("bug")), DaemonExit::kInternal);
 }
 
-TEST(ExitCodeTest, AScriptSeesWhatHappened) {
-  EXPECT_EQ(ControlExitOf(absl::UnavailableError("")), ControlExit::kUnreachable);
-  EXPECT_EQ(ControlExitOf(absl::AbortedError("database is locked")), ControlExit::kUnreachable);
-  EXPECT_EQ(ControlExitOf(absl::InvalidArgumentError("")), ControlExit::kRefused);
-  EXPECT_EQ(ControlExitOf(absl::ResourceExhaustedError("the queue is full: 9 jobs are unfinished")),
+ControlExit OfDaemon(const Status& status) { return ControlExitOf(SaidByDaemon(status)); }
+
+TEST(ExitCodeTest, AScriptSeesWhatTheDaemonSaid) {
+  EXPECT_EQ(OfDaemon(absl::OkStatus()), ControlExit::kOk);
+  EXPECT_EQ(OfDaemon(absl::UnavailableError("")), ControlExit::kUnreachable);
+  EXPECT_EQ(OfDaemon(absl::AbortedError("database is locked")), ControlExit::kUnreachable);
+  EXPECT_EQ(OfDaemon(absl::InvalidArgumentError("")), ControlExit::kRefused);
+  EXPECT_EQ(OfDaemon(absl::ResourceExhaustedError("the queue is full: 9 jobs are unfinished")),
             ControlExit::kUnreachable);
-  EXPECT_EQ(ControlExitOf(absl::ResourceExhaustedError("Received message larger than max (9 vs. 8)")),
+  EXPECT_EQ(OfDaemon(absl::ResourceExhaustedError("Received message larger than max (9 vs. 8)")),
             ControlExit::kRefused);
-  EXPECT_EQ(ControlExitOf(absl::UnimplementedError("")), ControlExit::kRefused);
-  EXPECT_EQ(ControlExitOf(absl::NotFoundError("")), ControlExit::kRefused);
-  EXPECT_EQ(ControlExitOf(absl::FailedPreconditionError("")), ControlExit::kNoParameters);
-  EXPECT_EQ(ControlExitOf(absl::DeadlineExceededError("")), ControlExit::kTimeout);
-  EXPECT_EQ(ControlExitOf(absl::CancelledError("")), ControlExit::kCancelled);
-  EXPECT_EQ(ControlExitOf(absl::InternalError("")), ControlExit::kInternal);
+  EXPECT_EQ(OfDaemon(absl::UnimplementedError("")), ControlExit::kRefused);
+  // What the text begins with does not matter: it may quote an id.
+  EXPECT_EQ(OfDaemon(absl::NotFoundError("--timeout: there is no such job")), ControlExit::kRefused);
+  EXPECT_EQ(OfDaemon(absl::FailedPreconditionError("")), ControlExit::kNoParameters);
+  EXPECT_EQ(OfDaemon(absl::DeadlineExceededError("")), ControlExit::kTimeout);
+  EXPECT_EQ(OfDaemon(absl::CancelledError("")), ControlExit::kCancelled);
+  EXPECT_EQ(OfDaemon(absl::InternalError("")), ControlExit::kInternal);
+}
+
+TEST(ExitCodeTest, TheOwnFilesAndDiskAreNoneOfTheDaemon) {
+  EXPECT_EQ(ControlExitOf(absl::NotFoundError("open proof")), ControlExit::kUsage);
+  EXPECT_EQ(ControlExitOf(absl::PermissionDeniedError("open proof")), ControlExit::kUsage);
+  EXPECT_EQ(ControlExitOf(absl::InvalidArgumentError("request.json")), ControlExit::kRefused);
+  EXPECT_EQ(ControlExitOf(absl::FailedPreconditionError("changed while it was being read")), ControlExit::kRefused);
+  EXPECT_EQ(ControlExitOf(ParametersMissing(absl::FailedPreconditionError("no key"))), ControlExit::kNoParameters);
+  EXPECT_EQ(ControlExitOf(absl::ResourceExhaustedError("write proof: No space left on device")),
+            ControlExit::kInternal);
+  EXPECT_EQ(ControlExitOf(absl::UnavailableError("no card")), ControlExit::kInternal);
+  EXPECT_EQ(ControlExitOf(absl::OkStatus()), ControlExit::kOk);
 }
 
 TEST(ExitCodeTest, AMistakeOnTheCommandLineIsWhatWasMarkedAsOne) {
-  // What the text begins with does not matter: a daemon's may quote an id.
-  EXPECT_EQ(ControlExitOf(absl::NotFoundError("--timeout: there is no such job")), ControlExit::kRefused);
   const Status bad = UsageMistake(absl::InvalidArgumentError("--timeout: \"x\" is not a duration"));
   EXPECT_EQ(bad.message(), "--timeout: \"x\" is not a duration");
   EXPECT_EQ(ControlExitOf(bad), ControlExit::kUsage);
@@ -42,6 +56,12 @@ TEST(ExitCodeTest, AMistakeOnTheCommandLineIsWhatWasMarkedAsOne) {
   // A disk or a system that fails is nobody's mistake.
   EXPECT_EQ(ControlExitOf(UsageMistake(absl::InternalError("--out"))), ControlExit::kInternal);
   EXPECT_EQ(ControlExitOf(UsageMistake(absl::OkStatus())), ControlExit::kOk);
+}
+
+TEST(ExitCodeTest, OtherWordsKeepWhoSaidIt) {
+  const Status said = Reworded(SaidByDaemon(absl::ResourceExhaustedError("full")), "full; come again");
+  EXPECT_EQ(said.message(), "full; come again");
+  EXPECT_EQ(ControlExitOf(said), ControlExit::kUnreachable);
 }
 
 }  // namespace
