@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <thread>
 
+#include "core/engine/intake.h"
 #include "core/engine/store.h"
+#include "core/memory/budget.h"
 #include "daemon/devices.h"
 
 namespace cuzk::daemon {
@@ -45,6 +49,15 @@ void LookAtMemory(const DaemonOptions& options, ConfigCheck& check) {
   if (std::string note = BudgetNote(options, *limits); !note.empty()) check.notes.push_back(std::move(note));
 }
 
+// What `devices.use = "auto"` finds.
+std::string FittedDevices(const std::string& use) {
+  if (use != "auto") return use;
+  if (std::string_view(CUZK_CUDA_VERSION) == "none") return "cpu; this build has no CUDA back end";
+  const std::vector<std::string> notes = DeviceNotes(use);
+  constexpr std::string_view kSetting = "devices.use: ";
+  return notes.empty() ? "gpu" : StrCat("cpu; ", notes.front().substr(kSetting.size()));
+}
+
 }  // namespace
 
 std::string BudgetNote(const DaemonOptions& options, const memory::MemoryLimits& limits) {
@@ -53,6 +66,19 @@ std::string BudgetNote(const DaemonOptions& options, const memory::MemoryLimits&
   return StrCat("memory.budget: ", budget >> 20, " MiB is more than the ", limits.usable_bytes() >> 20, " MiB that ",
                 limits.cgroup_source.empty() ? std::string("this machine has") : limits.cgroup_source + " allows",
                 ": the kernel will end the daemon when it uses them; auto fits itself to the machine");
+}
+
+std::string FittedSettings(const DaemonOptions& options) {
+  const memory::Budget budget(options.memory_budget);
+  auto mib = [](uint64_t bytes) { return StrCat(bytes >> 20, " MiB"); };
+  const unsigned threads = options.pool_threads != 0 ? options.pool_threads : std::thread::hardware_concurrency();
+  std::string text("\n# What fits itself to the machine comes to this here:\n");
+  text += StrCat("# memory.budget: ", mib(options.memory_budget + options.server.ingress_bytes), "\n");
+  text += StrCat("# grpc.ingress_memory, a part of it: ", mib(options.server.ingress_bytes), "; ",
+                 mib(options.memory_budget), " are left for all else, which status and metrics call the budget\n");
+  text += StrCat("# memory.requests, a part of these: ", mib(engine::RequestMemoryLimit(options.engine, budget)), "\n");
+  text += StrCat("# devices.use: ", FittedDevices(options.devices_use), "\n");
+  return text + StrCat("# synthesis.threads: ", std::max(1U, threads), "\n");
 }
 
 ConfigCheck CheckConfig(const DaemonOptions& options) {

@@ -18,6 +18,9 @@ struct ConfigCheck {
 /// machine may be another one when the daemon starts, and the limit of a control group may be raised while it runs.
 std::string BudgetNote(const DaemonOptions& options, const memory::MemoryLimits& limits);
 
+/// What the settings that fit themselves to the machine come to here, as lines of comment to stand behind PrintConfig.
+std::string FittedSettings(const DaemonOptions& options);
+
 /// Changes nothing and opens nothing for others: a running daemon does not notice.
 ConfigCheck CheckConfig(const DaemonOptions& options);
 

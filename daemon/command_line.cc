@@ -54,9 +54,10 @@ std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv) {
   bool print_defaults = false, print_config = false, check_config = false;
   CLI::App app("Filecoin Groth16 proving daemon. Serves cuzk.v1.ProvingEngine and cuzkd.v1.Operator.", "cuzkd");
   app.set_version_flag("--version", VersionText("cuzkd"));
-  CLI::Option* config = app.add_option("--config", file, "Settings file")->capture_default_str();
+  CLI::Option* config = app.add_option("--config", file, "Settings file; /dev/null for none")->capture_default_str();
   app.add_flag("--print-defaults", print_defaults, "Print the example settings file");
-  app.add_flag("--print-config", print_config, "Print the effective settings and where each came from");
+  app.add_flag("--print-config", print_config,
+               "Print the effective settings, where each came from, and what auto comes to here");
   app.add_flag("--check-config", check_config,
                "Read and check the settings, serve nothing; exit code 78 if they are wrong");
   std::string convert, manual;

@@ -56,7 +56,8 @@ Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
   log.Info(devices.explanation);
   WatchCards();
   log.Info(StrCat("memory budget ", (options.memory_budget + options.server.ingress_bytes) >> 20, " MiB, of which ",
-                  options.server.ingress_bytes >> 20, " MiB for arriving messages"));
+                  options.server.ingress_bytes >> 20, " MiB for arriving messages; status and metrics show the other ",
+                  options.memory_budget >> 20, " MiB"));
   if (StatusOr<memory::MemoryLimits> limits = memory::DetectMemory(); limits.ok()) {
     if (std::string note = BudgetNote(options, *limits); !note.empty()) log.Warning(note);
   }

@@ -29,7 +29,7 @@ int Run(const CommandLine& line, const DaemonSeams& seams) {
   StatusOr<DaemonOptions> options = MakeOptions(*settings);
   if (!options.ok()) return Fail(options.status(), DaemonExit::kConfig);
   if (line.task == Task::kPrintConfig) {
-    std::fputs(PrintConfig(*settings).c_str(), stdout);
+    std::fputs((PrintConfig(*settings) + FittedSettings(*options)).c_str(), stdout);
     return 0;
   }
   if (line.task == Task::kCheckConfig) {

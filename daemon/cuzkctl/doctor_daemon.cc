@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "daemon/address.h"
@@ -35,12 +36,26 @@ int ListenerOf(const std::string& path) {
   return known ? peer.pid : 0;
 }
 
-std::string AdviceFor(const Address& address) {
-  if (address.kind == Address::Kind::kUnixPath && access(address.path.c_str(), F_OK) == 0 &&
-      access(address.path.c_str(), W_OK) != 0) {
-    return "the socket is not for this user: add it to the group cuzkd";
+bool IsThere(const std::string& path) { return access(path.c_str(), F_OK) == 0 || errno != ENOENT; }
+
+// The daemon does not answer: that is right before its first start, and wrong later.
+Finding Silent(const Session& session, const Address& where, const Status& called) {
+  constexpr std::string_view kStart = "systemctl start cuzkd; journalctl -u cuzkd tells why it ended";
+  const bool socket = where.kind == Address::Kind::kUnixPath;
+  if (!socket || IsThere(where.path)) {
+    const bool closed = socket && access(where.path.c_str(), W_OK) != 0;
+    return {Level::kFail, "daemon", StrCat("does not answer at ", where.Target(), ": ", called.message()),
+            closed ? "the socket is not for this user: add it to the group cuzkd" : std::string(kStart)};
   }
-  return "systemctl start cuzkd; journalctl -u cuzkd tells why it ended";
+  const std::string state = session.settings.Text("jobs.state_directory");
+  if (state.empty() || IsThere(state)) {
+    return {Level::kFail, "daemon", StrCat("does not answer: there is no socket ", where.path), std::string(kStart)};
+  }
+  return {
+      Level::kWarn, "daemon",
+      StrCat("was never started here: there is neither its socket ", where.path, " nor its state directory ", state),
+      StrCat("systemctl start cuzkd makes both; by hand: cuzkd --listen unix:SOCKET --jobs.state_directory FOLDER, "
+             "then cuzkctl --address unix:SOCKET")};
 }
 
 // The value of a label in the first sample of a metric.
@@ -81,10 +96,7 @@ DaemonFindings CheckDaemon(const Session& session) {
   context.set_deadline(Soon());
   v1::GetStatusResponse status;
   if (Status called = FromGrpc(client->proving->GetStatus(&context, {}, &status)); !called.ok()) {
-    called = Explained(session, called);
-    return {{{Level::kFail, "daemon", StrCat("does not answer at ", where.Target(), ": ", called.message()),
-              AdviceFor(where)}},
-            0};
+    return {{Silent(session, where, Explained(session, called))}, 0};
   }
   DaemonFindings found{{{Level::kOk, "daemon",
                          StrCat("answers at ", where.Target(), ", up ", status.uptime_seconds(), " s, ",

@@ -161,7 +161,8 @@ Findings CheckParameters(const Settings& settings, bool digests) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     return {{Level::kFail, "parameters", StrCat("there is no folder ", folder.string()),
-             "set params.directory, or fetch the files with curio fetch-params SIZE"}};
+             "curio fetch-params 32GiB makes it, or set params.directory; for a trial without sectors: cuzkctl params "
+             "make"}};
   }
   for (const filecoin::Circuit& circuit : filecoin::Circuits()) {
     if (IsThere(folder, circuit)) findings.push_back(Present(settings, folder, circuit, digests));
@@ -211,8 +212,12 @@ Findings CheckState(const Settings& settings) {
   }
   struct stat info {};
   if (stat(folder.c_str(), &info) != 0) {
-    return {{Level::kWarn, check, StrCat(folder.string(), " is not there yet"),
-             "the unit makes it; else: mkdir -m 0700, owned by the daemon's user"}};
+    if (errno != ENOENT) {
+      return {{Level::kWarn, check, StrCat(ErrnoStatus(errno, "look at", folder).message()),
+               "as the daemon's user or root, doctor sees more"}};
+    }
+    return {{Level::kOk, check, StrCat(folder.string(), " is not there yet"),
+             "the first start makes it; under systemd, ReadWritePaths must name another than /var/lib/cuzkd"}};
   }
   const std::string advice = StrCat("chmod 0700 ", folder.string());
   if (!engine::CheckStateDirectory(folder).ok()) {

@@ -102,7 +102,8 @@ int Run(int argc, char** argv) {
   program.set_version_flag("--version", StrCat("cuzkctl ", CUZK_VERSION));
   program.add_flag("--json", session.json, "Print one JSON object, or one a line while something goes on");
   AddConnection(program, session);
-  CLI::Option* config = program.add_option("--config", file, "Settings file")->capture_default_str();
+  CLI::Option* config =
+      program.add_option("--config", file, "Settings file; /dev/null for none")->capture_default_str();
   program.add_flag_callback(
       "--print-man",
       [&program] {

@@ -30,7 +30,7 @@ void PrintStatus(const v1::GetStatusResponse& status) {
         StrCat("jobs ", queue.proof_kind(), ": ", queue.pending(), " waiting, ", queue.in_progress(), " running"));
   }
   PrintLine(StrCat("buffers: ", Mib(status.pinned_memory_bytes()), "; memory budget ",
-                   Mib(status.pinned_memory_limit_bytes())));
+                   Mib(status.pinned_memory_limit_bytes()), " and grpc.ingress_memory for arriving messages"));
 }
 
 StatusOr<ControlExit> RunStatus(const Session& session) {

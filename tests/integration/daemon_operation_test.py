@@ -58,6 +58,25 @@ class Programs(unittest.TestCase):
         printed = self.cuzkd("--print-config", environment={"FIL_PROOFS_PARAMETER_CACHE": "/theirs"})
         self.assertIn('directory = "/theirs"  # environment FIL_PROOFS_PARAMETER_CACHE', printed.out)
 
+    def test_print_config_tells_what_auto_comes_to(self):
+        printed = self.cuzkd("--print-config", "--config", "/dev/null", "--memory.budget", "8GiB", "--synthesis.threads", "3",
+                             "--devices.use", "cpu")
+        self.assertEqual(printed.code, 0, printed)
+        for line in ("memory.budget: 8192 MiB", "grpc.ingress_memory, a part of it: 2048 MiB; 6144 MiB are left",
+                     "memory.requests, a part of these: 1536 MiB", "devices.use: cpu", "synthesis.threads: 3"):
+            self.assertIn(f"\n# {line}", printed.out)
+        again = self.folder / "cuzkd.toml"  # what is printed is a file of settings
+        again.write_text(printed.out)
+        self.assertEqual(self.cuzkd("--check-config", "--config", again).code, 0)
+        self.assertRegex(self.cuzkd("--print-config").out, r"\n# memory.budget: [1-9]\d* MiB\n")
+
+    def test_no_settings_file_can_be_asked_for(self):
+        answer = self.cuzkd("--print-config", "--config", "/dev/null")
+        self.assertEqual((answer.code, "# file" in answer.out), (0, False), answer)
+        answer = fixture.control("--config", "/dev/null", "circuit", "list")
+        self.assertEqual(answer.code, 0, answer)
+        self.assertEqual(self.cuzkd("--check-config", "--config", self.folder).code, 78)
+
     def test_unknown_variables_are_refused(self):
         answer = self.cuzkd("--check-config", environment={"CUZK_GPU_THREADS": "32"})
         self.assertEqual(answer.code, 78)
@@ -95,7 +114,8 @@ class Programs(unittest.TestCase):
                             "--jobs.state_directory", "")
         self.assertEqual(second.code, 75, second)
         self.assertIn("another process answers", second.err)
-        self.assertEqual(daemon.control("status").code, 0)
+        status = daemon.control("status")
+        self.assertEqual((status.code, "grpc.ingress_memory" in status.out), (0, True), status)
 
     def test_a_state_directory_in_use_may_be_tried_again(self):
         daemon = Daemon()

@@ -229,6 +229,15 @@ class Doctor(InFolder):
         self.assertEqual(report["settings"]["level"], "fail")
         self.assertIn(f"{file}:2", report["settings"]["said"])
 
+    def test_before_the_first_start_it_says_what_to_do(self):
+        report = self.doctor("--address", f"unix:{self.folder}/s",
+                             environment={"CUZK_JOBS_STATE_DIRECTORY": str(self.folder / "none")})
+        self.assertEqual((report["daemon"]["level"], report["state directory"]["level"]), ("warn", "ok"))
+        self.assertIn("never started here", report["daemon"]["said"])
+        self.assertIn("systemctl start", report["daemon"]["advice"])
+        self.assertIn("first start makes it", report["state directory"]["advice"])
+        self.assertFalse((self.folder / "none").exists())
+
     def test_no_daemon(self):
         report = self.doctor("--address", f"unix:{self.folder}/s")
         self.assertEqual(report["daemon"]["level"], "fail")
@@ -261,7 +270,8 @@ class Doctor(InFolder):
         self.assertNotEqual(old["level"], "ok")  # too old for the build, or a build without CUDA
 
     def test_text_for_people(self):
-        printed = control("doctor", "--address", f"unix:{self.folder}/s").out
+        printed = control("doctor", "--address", f"unix:{self.folder}/s",
+                          environment={"CUZK_JOBS_STATE_DIRECTORY": str(self.folder)}).out
         self.assertRegex(printed, r"(?m)^fail  daemon: does not answer")
         self.assertRegex(printed, r"(?m)^        -> systemctl start cuzkd")
 

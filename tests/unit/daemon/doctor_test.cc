@@ -130,7 +130,8 @@ TEST_F(DoctorTest, TheStateDirectory) {
     return Only(CheckState(With({{"jobs.state_directory", folder}, {"jobs.stored", "1MiB"}})), "state directory");
   };
   EXPECT_EQ(state("").level, Level::kWarn);
-  EXPECT_EQ(state((root_ / "nowhere").string()).level, Level::kWarn);
+  EXPECT_EQ(state((root_ / "nowhere").string()).level, Level::kOk);
+  EXPECT_THAT(state((root_ / "nowhere").string()).advice, HasSubstr("first start"));
   chmod(root_.c_str(), 0755);
   EXPECT_EQ(state(root_.string()).level, Level::kFail);
   EXPECT_THAT(state(root_.string()).advice, HasSubstr("chmod 0700"));
@@ -183,9 +184,15 @@ TEST_F(DoctorTest, XidsInTheKernelsLog) {
 }
 
 TEST_F(DoctorTest, ADaemonThatIsNotThere) {
-  DaemonFindings found = CheckDaemon({.address = StrCat("unix:", (root_ / "s").string())});
-  EXPECT_EQ(found.pid, 0);
-  EXPECT_EQ(Only(found.findings, "daemon").level, Level::kFail);
+  auto look = [&](const std::string& state) {
+    return CheckDaemon(
+        {.address = StrCat("unix:", (root_ / "s").string()), .settings = With({{"jobs.state_directory", state}})});
+  };
+  EXPECT_EQ(look(root_.string()).pid, 0);
+  EXPECT_EQ(Only(look(root_.string()).findings, "daemon").level, Level::kFail);
+  EXPECT_EQ(Only(look("").findings, "daemon").level, Level::kFail);
+  // Without a state directory it has never run.
+  EXPECT_EQ(Only(look((root_ / "nowhere").string()).findings, "daemon").level, Level::kWarn);
   EXPECT_EQ(Only(CheckDaemon({.address = "nowhere"}).findings, "daemon").level, Level::kFail);
 }
 
