@@ -31,6 +31,7 @@ StatusOr<Client> Client::Connect(const Session& session) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a new client tries at once, whatever became of others
   if (!session.tls_server_name.empty()) arguments.SetSslTargetNameOverride(session.tls_server_name);
   auto channel = grpc::CreateCustomChannel(parsed->front().Target(), credentials, arguments);
   return Client{v1::ProvingEngine::NewStub(channel), cuzkd::v1::Operator::NewStub(channel)};

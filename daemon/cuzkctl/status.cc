@@ -2,6 +2,10 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <chrono>
+#include <optional>
+#include <thread>
+
 #include "core/base/log.h"
 #include "daemon/convert.h"
 #include "daemon/cuzkctl/client.h"
@@ -33,11 +37,31 @@ void PrintStatus(const v1::GetStatusResponse& status) {
                    Mib(status.pinned_memory_limit_bytes()), " and grpc.ingress_memory for arriving messages"));
 }
 
-StatusOr<ControlExit> RunStatus(const Session& session) {
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
-  grpc::ClientContext context;
-  v1::GetStatusResponse response;
-  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->GetStatus(&context, {}, &response)));
+// Asks once; with a time to wait, again as long as nobody answers.
+StatusOr<v1::GetStatusResponse> Ask(const Session& session, std::optional<std::chrono::milliseconds> wait) {
+  const auto end = std::chrono::steady_clock::now() + wait.value_or(std::chrono::milliseconds(0));
+  while (true) {
+    CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
+    grpc::ClientContext context;
+    v1::GetStatusResponse response;
+    Status asked = FromDaemon(client.proving->GetStatus(&context, {}, &response));
+    if (asked.ok()) return response;
+    if (!wait || !absl::IsUnavailable(asked)) return asked;
+    if (std::chrono::steady_clock::now() >= end) {
+      return Reworded(asked, StrCat("no answer within ", wait->count(), " ms: ", asked.message()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+StatusOr<ControlExit> RunStatus(const Session& session, const std::string& wait_flag) {
+  std::optional<std::chrono::milliseconds> wait;
+  if (!wait_flag.empty()) {
+    StatusOr<std::chrono::milliseconds> duration = ParseDuration(wait_flag);
+    if (!duration.ok()) return UsageMistake(Annotate(duration.status(), "--wait"));
+    wait = *duration;
+  }
+  CUZK_ASSIGN_OR_RETURN(v1::GetStatusResponse response, Ask(session, wait));
   if (!session.json) {
     PrintStatus(response);
     return ControlExit::kOk;
@@ -94,7 +118,9 @@ StatusOr<ControlExit> RunEvict(const Session& session, const std::string& circui
 
 void AddStatus(CLI::App& program, Commands& commands) {
   CLI::App* status = program.add_subcommand("status", "Devices, parameters, queues and totals");
-  commands.push_back({status, RunStatus});
+  auto wait = std::make_shared<std::string>();
+  status->add_option("--wait", *wait, "How long to ask again while no daemon answers, such as 20s");
+  commands.push_back({status, [wait](const Session& session) { return RunStatus(session, *wait); }});
 
   auto circuit = std::make_shared<std::string>();
   CLI::App* preload = program.add_subcommand("preload", "Load the parameters of a circuit and wait for it");

@@ -7,6 +7,7 @@ target_link_libraries(cuzk_cuda_driver PRIVATE cuzk_flags)
 cuzk_daemon_test(tools_command_test ARGUMENTS "${CMAKE_BINARY_DIR}/doubles"
                  FIXTURES ${parameters})                                              # tools_command_test.py
 cuzk_daemon_test(tools_top_test FIXTURES ${parameters})                               # tools_top_test.py
+cuzk_daemon_test(tools_tour_test ARGUMENTS "${CMAKE_SOURCE_DIR}" FIXTURES ${parameters})  # tools_tour_test.py
 # The package is made once, of the programs that are built.
 set(package "${CMAKE_BINARY_DIR}/test_package")
 add_test(NAME tools_package_made COMMAND "${CMAKE_CPACK_COMMAND}" --config "${CMAKE_BINARY_DIR}/CPackConfig.cmake"
