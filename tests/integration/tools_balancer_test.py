@@ -4,6 +4,7 @@
 Usage: tools_balancer_test.py BIN VECTORS PARAMETERS SOURCE
 """
 
+import csv
 import json
 import pathlib
 import re
@@ -80,7 +81,8 @@ class Caller(threading.Thread):
         self.answers = []
 
     def run(self):
-        for _ in range(60):
+        end = time.monotonic() + 600
+        while time.monotonic() < end:
             answer = control(*self.command)
             self.answers.append(answer)
             if answer.code != 3:
@@ -102,12 +104,29 @@ class Balancer(unittest.TestCase):
         self.front = free_port()
         self.log = self.folder / "haproxy.log"
         with open(self.log, "w") as log:
-            self.balancer = subprocess.Popen([HAPROXY, "-db", "-f", self.configuration()], stdout=log, stderr=log)
+            self.balancer = subprocess.Popen([HAPROXY, "-db", "-f", self.configuration(), "-f", self.question_socket()],
+                                             stdout=log, stderr=log)
         self.addCleanup(self.balancer.wait)
         self.addCleanup(self.balancer.kill)
         wait_for(lambda: control("--address", f"127.0.0.1:{self.front}", "status").code == 0, "the balancer answers")
-        time.sleep(5)  # two health checks: what is wrong with them shows now
-        self.assertNotIn("DOWN", self.log.read_text())
+        wait_for(lambda: all(self.checked()), "the balancer has looked at both")
+        self.assertEqual(self.checked(), ["L7OK", "L7OK"], self.log.read_text())
+
+    def question_socket(self):
+        """What the shipped file does not have: where the balancer can be asked."""
+        path = self.folder / "questions.cfg"
+        path.write_text(f"global\n    stats socket {self.folder}/questions level user\n")
+        return path
+
+    def checked(self):
+        """How the last health check of each prover ended; empty before the first one has."""
+        with socket.socket(socket.AF_UNIX) as asked:
+            asked.connect(str(self.folder / "questions"))
+            asked.sendall(b"show stat\n")
+            text = asked.makefile().read().removeprefix("# ")
+        rows = [row for row in csv.DictReader(text.splitlines()) if row["svname"].startswith("prover")]
+        ends = [row["check_status"].removeprefix("* ") for row in rows]
+        return ["" if end in ("INI", "UNK") else end for end in ends]
 
     def configuration(self):
         """The shipped file with the addresses of this test."""
