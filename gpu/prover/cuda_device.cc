@@ -51,7 +51,7 @@ class Card final : public CudaDevice {
         total_(properties.totalGlobalMem),
         memory_(options.memory_cap),
         pinned_(id_),
-        context_{id_, &memory_, &pinned_, options.pool} {}
+        context_{id_, &memory_, &pinned_, options.pool, &claims_} {}
   ~Card() override {
     DeviceGuard guard(id_);
     workers_.clear();
@@ -91,7 +91,7 @@ class Card final : public CudaDevice {
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> Load(std::shared_ptr<const groth16::ParameterFile> file,
                                                                    std::shared_ptr<const r1cs::Shape> shape,
                                                                    const prover::LoadOptions& options) override {
-    return Place(*shape, options.plan, [&](CircuitPlan plan) {
+    return Place(*shape, options, [&](CircuitPlan plan) {
       return CudaParameters::Load(*file, shape, std::move(plan), options, context_);
     });
   }
@@ -99,7 +99,7 @@ class Card final : public CudaDevice {
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> MakeParameters(
       const groth16::SectionScalars& scalars, std::shared_ptr<const r1cs::Shape> shape,
       const prover::LoadOptions& options) override {
-    return Place(*shape, options.plan, [&](CircuitPlan plan) {
+    return Place(*shape, options, [&](CircuitPlan plan) {
       return CudaParameters::Make(scalars, shape, std::move(plan), options.progress, context_);
     });
   }
@@ -130,12 +130,13 @@ class Card final : public CudaDevice {
   /// Parameters by `make`, which is given the plan.
   template <class Make>
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> Place(const r1cs::Shape& shape,
-                                                                    const prover::PlanOptions& options, Make make) {
+                                                                    const prover::LoadOptions& options, Make make) {
     CUZK_RETURN_IF_ERROR(health());
     DeviceGuard guard(id_);
     CUZK_RETURN_IF_ERROR(Observe(guard.status()));
-    StatusOr<CircuitPlan> plan = Plan(shape, options);
+    StatusOr<CircuitPlan> plan = Plan(shape, options.plan);
     if (!plan.ok()) return Observe(plan.status());
+    CUZK_RETURN_IF_ERROR(TrimWorkspace(plan->workspace_bytes, options.stop));
     auto made = make(*std::move(plan));
     if (!made.ok()) return Observe(made.status());
     return *std::move(made);
@@ -147,12 +148,12 @@ class Card final : public CudaDevice {
     CUZK_ASSIGN_OR_RETURN(uint64_t available, memory_.Available());
     {
       std::lock_guard lock(mutex_);
-      available += workspace_bytes_;  // it grows with the plan, or serves it
+      available += workspace_bytes_;  // it grows with the plan, serves it, or is trimmed to it
     }
     if (options.memory_cap != 0) available = std::min(available, options.memory_cap);
     // The driver and the pieces of loading want some.
     const uint64_t reserve = std::min<uint64_t>(available / 16, uint64_t{1} << 30);
-    return PlanCircuit(shape, available - reserve, options);
+    return PlanCircuit(shape, available - reserve, claims_.Most(), options);
   }
 
   StatusOr<Worker*> WorkerOf(unsigned number) {
@@ -200,6 +201,18 @@ class Card final : public CudaDevice {
     SetWorkspaceBytes(bytes);
     return absl::OkStatus();
   }
+  /// Gives back a workspace that is larger than `bytes` and than anyone claims: the plan counted it as free.
+  Status TrimWorkspace(uint64_t bytes, const std::stop_token& stop) {
+    bytes = std::max(bytes, claims_.Most().workspace);
+    {
+      std::lock_guard lock(mutex_);
+      if (workspace_bytes_ <= bytes) return absl::OkStatus();
+    }
+    CUZK_ASSIGN_OR_RETURN(DeviceLease lease, region_.Enter(stop));
+    workspace_.Reset();
+    SetWorkspaceBytes(0);
+    return absl::OkStatus();
+  }
   void SetWorkspaceBytes(uint64_t bytes) {
     std::lock_guard lock(mutex_);
     workspace_bytes_ = bytes;
@@ -211,6 +224,7 @@ class Card final : public CudaDevice {
   const uint64_t total_;
   DeviceMemory memory_;
   PinnedAllocator pinned_;
+  prover::DeviceClaims claims_;
   const CardContext context_;
   prover::ComputeRegion region_;
   Buffer<std::byte> workspace_;  // guarded by the compute region

@@ -6,6 +6,7 @@
 
 #include "core/groth16/section_scalars.h"
 #include "core/prover/device.h"
+#include "core/prover/device_claims.h"
 #include "gpu/ntt/transform.h"
 #include "gpu/prover/circuit_tables.h"
 #include "gpu/prover/placement.h"
@@ -19,6 +20,7 @@ struct CardContext {
   DeviceMemory* memory = nullptr;
   memory::HostAllocator* pinned = nullptr;
   ThreadPool* pool = nullptr;
+  prover::DeviceClaims* claims = nullptr;
 };
 
 class CudaParameters final : public prover::ResidentParameters {
@@ -51,7 +53,10 @@ class CudaParameters final : public prover::ResidentParameters {
 
  private:
   CudaParameters(std::shared_ptr<const r1cs::Shape> shape, CircuitPlan plan, const CardContext& card)
-      : card_(card), shape_(std::move(shape)), plan_(std::move(plan)) {}
+      : card_(card),
+        shape_(std::move(shape)),
+        plan_(std::move(plan)),
+        claim_(card.claims->Add({plan_.workspace_bytes, plan_.plan.partition_device_bytes})) {}
   /// Everything but the points.
   static StatusOr<std::shared_ptr<CudaParameters>> Prepare(std::shared_ptr<const r1cs::Shape> shape, CircuitPlan plan,
                                                            const groth16::VerifyingKey& key, const CardContext& card);
@@ -61,6 +66,7 @@ class CudaParameters final : public prover::ResidentParameters {
   const CardContext card_;
   std::shared_ptr<const r1cs::Shape> shape_;
   CircuitPlan plan_;
+  const prover::DeviceClaims::Claim claim_;
   groth16::VerifyingKey key_;
   groth16::SectionCounts counts_;
   std::unique_ptr<const CircuitTables> tables_;

@@ -49,7 +49,8 @@ uint64_t SideBytes(const CircuitPlan& plan, uint64_t wide, uint64_t g2_terms, ui
 
 }  // namespace
 
-StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, const prover::PlanOptions& options) {
+StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available,
+                                  const prover::DeviceClaims::Bytes& claimed, const prover::PlanOptions& options) {
   const unsigned workers = options.workers;
   const SectionCounts counts = SectionCounts::Of(shape);
   unsigned log2_domain = shape.counts.log2_domain();
@@ -66,7 +67,8 @@ StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, 
   uint64_t tables = DomainTables::Bytes(log2_domain) + CircuitTables::Bytes(shape);
   uint64_t vectors = 2 * r.vector_elements * sizeof(algebra::Fr) + r.list_elements * sizeof(uint32_t) +
                      NarrowedBytes(shape, options.layout) + kSlack;
-  uint64_t fixed = tables + vectors + workers * lease;
+  const uint64_t witnesses = workers * std::max(lease, claimed.witness);
+  const uint64_t fixed = tables + vectors + witnesses, beside = tables + claimed.workspace + witnesses;
   uint64_t g1_terms = std::max({counts[Query::kH], wide, uint64_t{1}});
   uint64_t g2_terms = std::max<uint64_t>(std::min<uint64_t>(wide, counts[Query::kBG2]), 1);
   prover::Plan& plan = r.plan;
@@ -74,7 +76,7 @@ StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, 
   plan.partition_device_bytes = lease;
   auto text = [](uint64_t bytes) { return StrCat((bytes + (1 << 20) - 1) >> 20, " MiB"); };
 
-  if (fixed + points < available) {
+  if (std::max(fixed, beside) + points < available) {
     const uint64_t rest = available - fixed - points;
     auto scratch = ScratchFor(g1_terms, g2_terms, rest);
     if (scratch.ok()) {
@@ -88,7 +90,7 @@ StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, 
       return r;
     }
   }
-  for (uint64_t chunk = uint64_t{1} << 24; chunk >= 1 << 12; chunk /= 2) {
+  for (uint64_t chunk = uint64_t{1} << 24; chunk >= 1 << 12 && beside < available; chunk /= 2) {
     uint64_t staging = 2 * chunk * sizeof(algebra::G2Affine);
     if (fixed + staging >= available) continue;
     auto scratch = ScratchFor(std::min(chunk, g1_terms), std::min(chunk, g2_terms), available - fixed - staging);
@@ -105,8 +107,8 @@ StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, 
     return r;
   }
   return absl::ResourceExhaustedError(
-      StrCat("the circuit does not fit: even with its points in host memory it needs more than ", text(fixed),
-             " of device memory, and there are ", text(available)));
+      StrCat("the circuit does not fit: even with its points in host memory it needs more than ",
+             text(std::max(fixed, beside)), " of device memory, and there are ", text(available)));
 }
 
 }  // namespace cuzk::gpu

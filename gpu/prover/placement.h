@@ -5,6 +5,7 @@
 
 #include "core/groth16/parameter_file.h"
 #include "core/prover/device.h"
+#include "core/prover/device_claims.h"
 #include "core/prover/plan.h"
 #include "core/r1cs/shape.h"
 
@@ -25,8 +26,10 @@ struct CircuitPlan {
 /// Decides for `available` bytes of device memory; the card is current (its processors decide how large scratch is).
 ///   resident  all points in device memory
 ///   streamed  points page-locked in host memory, a chunk at a time
-/// Both for as many partitions at once and for the layout that the options say. ResourceExhausted with the numbers
-/// where neither fits.
-StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available, const prover::PlanOptions& options);
+/// Both for as many partitions at once and for the layout that the options say, and beside what partitions of other
+/// circuits claim. `available` counts the card's workspace as free. ResourceExhausted with the numbers where neither
+/// fits.
+StatusOr<CircuitPlan> PlanCircuit(const r1cs::Shape& shape, uint64_t available,
+                                  const prover::DeviceClaims::Bytes& claimed, const prover::PlanOptions& options);
 
 }  // namespace cuzk::gpu

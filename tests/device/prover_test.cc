@@ -85,6 +85,29 @@ TEST_F(ProverOnDevice, StreamsPointsWhereTheyDoNotFit) {
   EXPECT_TRUE(refused);
 }
 
+TEST_F(ProverOnDevice, PartitionsHaveRoomOnceTheirParametersAreLoaded) {
+  Proving large(MixedCircuit({.size = 6000, .seed = 5})), small(MixedCircuit({.size = 700, .seed = 6}));
+  int both = 0;
+  for (uint64_t cap = uint64_t{1} << 30; cap >= 1 << 20; cap = cap * 15 / 16) {
+    auto card = Card(cap);
+    // What the first one's partitions will take is not taken when the second one is planned.
+    auto first = large.Load(*card);
+    auto second = first.ok() ? small.Load(*card) : first;
+    if (!second.ok()) {
+      EXPECT_TRUE(absl::IsResourceExhausted(second.status())) << second.status();
+      continue;
+    }
+    ++both;
+    CUZK_ASSERT_OK(Prove(*card, *second, small.Witness()).status());
+    for (unsigned worker : {0u, 1u}) {
+      auto sums = Prove(*card, *first, large.Witness(), worker);
+      ASSERT_TRUE(sums.ok()) << "cap " << cap << ": " << sums.status();
+      EXPECT_TRUE(large.Verifies((*first)->verifying_key(), *sums));
+    }
+  }
+  EXPECT_GT(both, 0);
+}
+
 TEST_F(ProverOnDevice, EveryAllocationMayFailAndTheDeviceGoesOn) {
   Proving proving(MixedCircuit({.size = 40}));
   auto cpu = Cpu();

@@ -1,0 +1,51 @@
+#pragma once
+// What partitions may still take of a device's memory. Their buffers are made when one first needs them, so whoever
+// plans for more parameters leaves room for those of the parameters that are there.
+
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <utility>
+
+namespace cuzk::prover {
+
+/// One per device. Thread-safe. Must outlive its claims.
+class DeviceClaims {
+ public:
+  /// Device bytes.
+  struct Bytes {
+    uint64_t workspace = 0;  ///< shared by all partitions of the device
+    uint64_t witness = 0;    ///< of each worker
+    friend bool operator==(const Bytes&, const Bytes&) = default;
+  };
+
+  /// Those of one circuit's parameters, as long as they are on the device. Move-only.
+  class Claim {
+   public:
+    Claim() = default;
+    Claim(Claim&& other) noexcept : claims_(std::exchange(other.claims_, nullptr)), at_(other.at_) {}
+    Claim& operator=(Claim&& other) noexcept {
+      std::swap(claims_, other.claims_);
+      std::swap(at_, other.at_);
+      return *this;
+    }
+    ~Claim();
+
+   private:
+    friend class DeviceClaims;
+    Claim(DeviceClaims* claims, std::list<Bytes>::iterator at) : claims_(claims), at_(at) {}
+    DeviceClaims* claims_ = nullptr;
+    std::list<Bytes>::iterator at_;
+  };
+
+  [[nodiscard]] Claim Add(const Bytes& bytes);
+  /// The most of each that one of them says: partitions share the workspace, and a worker's buffer serves every
+  /// circuit.
+  Bytes Most() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::list<Bytes> claims_;  // guarded by mutex_
+};
+
+}  // namespace cuzk::prover
