@@ -12,12 +12,20 @@ grpc::Status OperatorService::Watch(grpc::ServerContext* context, const cuzkd::v
   StatusOr<std::shared_ptr<engine::Watcher>> watcher = engine_.Watch(request->job_id());
   if (!watcher.ok()) return FinishCall(metrics_, "Watch", watcher.status());
   constexpr std::chrono::milliseconds kSlice{200};
+  bool ended = false;
   while (!context->IsCancelled() && !stop_.stop_requested()) {
     std::optional<engine::JobProgress> progress = (*watcher)->Next(std::chrono::steady_clock::now() + kSlice, stop_);
-    if (progress && !writer->Write(ToProgressMessage(*progress))) break;
+    if (progress && !writer->Write(ToProgressMessage(*progress))) {
+      return FinishCall(metrics_, "Watch", absl::OkStatus());  // the client has gone
+    }
+    if (progress) ended = engine::IsFinal(progress->state);
     if (!progress && (*watcher)->over()) break;
   }
-  return FinishCall(metrics_, "Watch", absl::OkStatus());
+  // The stream of one job ends with its end, that of all with the client.
+  if (context->IsCancelled() || (ended && !request->job_id().empty())) {
+    return FinishCall(metrics_, "Watch", absl::OkStatus());
+  }
+  return FinishCall(metrics_, "Watch", absl::UnavailableError("the daemon is stopping"));
 }
 
 grpc::Status OperatorService::GetTimeline(grpc::ServerContext*, const cuzkd::v1::GetTimelineRequest*,

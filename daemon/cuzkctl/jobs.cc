@@ -27,16 +27,21 @@ StatusOr<ControlExit> RunCancel(const Session& session, const std::string& id) {
   return ControlExit::kOk;
 }
 
-// The end of a watched job decides how the program ends; of all jobs, it goes on until it is interrupted. A daemon that
-// stops ends the stream in good order: then the last that was heard is no end.
-StatusOr<ControlExit> EndOf(const std::string& id, const cuzkd::v1::JobProgress& last) {
-  if (last.state() == "completed") return ControlExit::kOk;
+// The end of a watched job decides how the program ends; of all jobs, it goes on until it is interrupted.
+ControlExit EndOf(const cuzkd::v1::JobProgress& last) {
   if (last.state() == "failed") return ControlExit::kFailed;
-  if (last.state() == "cancelled") return ControlExit::kCancelled;
-  const std::string where = last.state().empty() ? "" : StrCat(" (", ProgressText(last), ")");
-  return SaidByDaemon(absl::UnavailableError(
-      StrCat("the daemon stopped before ", id, " ended", where,
-             ": it goes on at the next start, if jobs.state_directory is set; watch or await it then")));
+  return last.state() == "cancelled" ? ControlExit::kCancelled : ControlExit::kOk;
+}
+
+bool IsEnd(const cuzkd::v1::JobProgress& last) {
+  return last.state() == "completed" || last.state() == "failed" || last.state() == "cancelled";
+}
+
+// A stream that ended before what it was opened for, and the last that was heard of the job.
+Status BrokenOff(const Status& ended, const std::string& id, const cuzkd::v1::JobProgress& last) {
+  if (id.empty() || !absl::IsUnavailable(ended) || last.state().empty()) return ended;
+  return Reworded(ended, StrCat(EscapeControl(id), " had not ended (", ProgressText(last), "): ", ended.message(),
+                                "; it goes on at the next start if jobs.state_directory is set: watch it then"));
 }
 
 StatusOr<ControlExit> RunWatch(const Session& session, const std::string& id) {
@@ -55,9 +60,10 @@ StatusOr<ControlExit> RunWatch(const Session& session, const std::string& id) {
     }
   }
   view.Finish();
-  CUZK_RETURN_IF_ERROR(FromDaemon(stream->Finish()));
-  if (!id.empty()) return EndOf(id, progress);
-  return SaidByDaemon(absl::UnavailableError("the daemon stopped"));
+  Status ended = FromDaemon(stream->Finish());
+  if (ended.ok() && !id.empty() && IsEnd(progress)) return EndOf(progress);
+  if (ended.ok()) ended = SaidByDaemon(absl::UnavailableError("the daemon ended the stream"));
+  return BrokenOff(ended, id, progress);
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ class Stopping(unittest.TestCase):
         self.daemon.terminate()  # does not wait for the job
         for watcher in watchers:
             out, err = watcher.communicate(timeout=600)
-            self.assertEqual((watcher.returncode, "the daemon stopped" in out), (3, True), (out, err))
+            self.assertEqual((watcher.returncode, "the daemon is stopping" in out), (3, True), (out, err))
 
     def test_whoever_waits_is_told_that_the_daemon_is_gone(self):
         watchers = [self.watcher("unfinished"), self.watcher()]
