@@ -4,6 +4,7 @@
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -204,6 +205,16 @@ Findings CheckDisk(const Settings& settings) {
   return {finding};
 }
 
+std::string_view NetworkFileSystem(uint64_t magic) {
+  constexpr std::pair<uint64_t, std::string_view> kKnown[] = {{0x6969, "NFS"},      {0x517b, "SMB"},
+                                                              {0xfe534d42, "SMB"},  {0xff534d42, "SMB"},
+                                                              {0x00c36400, "Ceph"}, {0x0bd00bd0, "Lustre"}};
+  for (const auto& [known, name] : kKnown) {
+    if (known == magic) return name;
+  }
+  return "";
+}
+
 Findings CheckState(const Settings& settings) {
   const fs::path folder = settings.Text("jobs.state_directory");
   const std::string check = "state directory";
@@ -225,6 +236,14 @@ Findings CheckState(const Settings& settings) {
   }
   if ((info.st_mode & 0077) != 0) {
     return {{Level::kWarn, check, StrCat(folder.string(), " is open to others than its owner"), advice}};
+  }
+  struct statfs system {};
+  if (statfs(folder.c_str(), &system) == 0) {
+    const std::string_view name = NetworkFileSystem(static_cast<uint32_t>(system.f_type));
+    if (!name.empty()) {
+      return {{Level::kWarn, check, StrCat(folder.string(), " is on ", name, ": when that hangs, no job is accepted"),
+               "put jobs.state_directory on a local disk"}};
+    }
   }
   struct statvfs space {};
   uint64_t wanted = settings.Size("jobs.stored").value_or(0);

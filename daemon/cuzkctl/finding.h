@@ -41,6 +41,8 @@ Findings CheckParameters(const Settings& settings, bool digests);
 Findings CheckDisk(const Settings& settings);
 /// The folder that accepted jobs are kept in.
 Findings CheckState(const Settings& settings);
+/// The name of a file system that another machine serves, of what statfs(2) says in f_type; empty for any other.
+std::string_view NetworkFileSystem(uint64_t magic);
 
 struct Session;
 

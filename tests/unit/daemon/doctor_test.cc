@@ -147,6 +147,12 @@ TEST_F(DoctorTest, TheStateDirectory) {
   EXPECT_THAT(Only(CheckState(greedy), "state directory").said, HasSubstr("free"));
 }
 
+TEST_F(DoctorTest, TheStateDirectoryBelongsOnALocalDisk) {
+  EXPECT_EQ(NetworkFileSystem(0x6969), "NFS");
+  EXPECT_EQ(NetworkFileSystem(0xff534d42), "SMB");
+  for (uint64_t local : {0xef53U, 0x58465342U, 0x01021994U, 0x9123683eU}) EXPECT_EQ(NetworkFileSystem(local), "");
+}
+
 TEST_F(DoctorTest, XidsInTheKernelsLog) {
   EXPECT_TRUE(CheckKernelLog(root_).empty());  // neither driver nor log
   Put("sys/module/nvidia/version", "580.65.06\n");
