@@ -94,6 +94,7 @@ Status Daemon::Parts::Listen() {
   auto metrics_text = [this, ready] {
     engine::EngineStatus status = engine->Snapshot();
     status.not_ready = std::string(ready().message());
+    metrics.RaiseTo(MetricId::kLogDropped, {}, static_cast<double>(log.dropped()));
     std::string text = MetricsText(status, metrics);
     return options.legacy_metrics ? text + LegacyMetricsText(status) : text;
   };

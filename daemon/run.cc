@@ -1,9 +1,12 @@
 #include "daemon/run.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 
 #include "core/algebra/cpu_arithmetic.h"
+#include "core/base/log_writer.h"
 #include "daemon/check_config.h"
 #include "daemon/command_line.h"
 #include "daemon/serve.h"
@@ -12,8 +15,7 @@ namespace cuzk::daemon {
 namespace {
 
 int Fail(const Status& status, DaemonExit code) {
-  std::string text = EscapeControl(StrCat(status.message()));
-  std::fprintf(stderr, "cuzkd: %s\n", text.c_str());
+  WriteWithin(STDERR_FILENO, StrCat("cuzkd: ", EscapeControl(StrCat(status.message())), "\n"), std::chrono::seconds(1));
   return static_cast<int>(code);
 }
 

@@ -1,8 +1,5 @@
 #include "core/base/log.h"
 
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,9 +10,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <ostream>
+#include <utility>
 
 #include "core/base/bytes.h"
 #include "core/base/check.h"
+#include "core/base/log_writer.h"
 
 namespace cuzk {
 namespace {
@@ -27,20 +27,6 @@ std::string TextValue(const LogField& field) {
   std::string quoted;
   for (char c : field.value) quoted += c == '"' || c == '\\' ? StrCat("\\", std::string(1, c)) : std::string(1, c);
   return StrCat("\"", EscapeControl(quoted), "\"");
-}
-
-spdlog::level::level_enum SpdlogLevel(LogLevel level) {
-  switch (level) {
-    case LogLevel::kDebug:
-      return spdlog::level::debug;
-    case LogLevel::kInfo:
-      return spdlog::level::info;
-    case LogLevel::kWarning:
-      return spdlog::level::warn;
-    case LogLevel::kError:
-      return spdlog::level::err;
-  }
-  return spdlog::level::info;
 }
 
 // syslog's numbers.
@@ -95,6 +81,28 @@ std::string Timestamp() {
 std::string HexByte(char c) {
   auto byte = static_cast<uint8_t>(c);
   return ToHex({&byte, 1});
+}
+
+struct Form {
+  bool json = false, journal_priority = false;
+};
+
+std::string LineOf(const Form& form, LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
+  static constexpr std::string_view kNames[] = {"debug", "info", "warning", "error"};
+  std::string_view name = kNames[static_cast<size_t>(level)];
+  std::string line(form.journal_priority ? JournalPriority(level) : std::string_view());
+  if (form.json) {
+    line += StrCat("{\"ts\":\"", Timestamp(), "\",\"level\":\"", name, "\",\"msg\":\"", EscapeJson(message), "\"");
+    for (const LogField& field : fields) {
+      bool number = field.name.ends_with("_ms");
+      line += StrCat(",\"", field.name, number ? "\":" : "\":\"", EscapeJson(field.value), number ? "" : "\"");
+    }
+    return line + "}\n";
+  }
+  if (!form.journal_priority) line += StrCat(Timestamp(), " ");  // the journal has its own
+  line += StrCat(name, " ", EscapeControl(message));
+  for (const LogField& field : fields) line += StrCat(" ", field.name, "=", TextValue(field));
+  return line + "\n";
 }
 
 }  // namespace
@@ -156,24 +164,20 @@ bool StderrIsJournal() {
   return StrCat(info.st_dev, ":", info.st_ino) == stream;
 }
 
-Logger::Logger(const LogOptions& options) : options_(options) {
-  spdlog::sink_ptr sink;
-  if (options.stream) {
-    sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(*options.stream, true);
-  } else {
-    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  }
-  logger_ = std::make_shared<spdlog::logger>("cuzk", std::move(sink));
-  logger_->set_pattern("%v");
-  logger_->flush_on(spdlog::level::debug);
-  SetLevel(options.level);
+Logger::Logger(const LogOptions& options) : options_(options), level_(options.level) {
+  if (options.stream != nullptr) return;
+  const Form form{.json = options.json, .journal_priority = options.journal_priority};
+  writer_ = std::make_unique<LogWriter>(LogWriter::Options{
+      .descriptor = options.descriptor, .dropped_line = [form](uint64_t lines) {
+        return LineOf(form, LogLevel::kWarning, StrCat(lines, " lines of the log dropped: nobody took them"), {});
+      }});
 }
 
 Logger::~Logger() {
   for (const auto& [message, repeats] : repeats_) WriteLeftOut(message, repeats);
 }
 
-void Logger::SetLevel(LogLevel level) { logger_->set_level(SpdlogLevel(level)); }
+uint64_t Logger::dropped() const { return writer_ ? writer_->dropped() : 0; }
 
 void Logger::WriteLeftOut(const std::string& message, const Repeats& repeats) {
   if (repeats.count <= kRepeats) return;
@@ -198,27 +202,19 @@ bool Logger::Admit(LogLevel level, std::string_view message) {
 }
 
 void Logger::Write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
-  if (!logger_->should_log(SpdlogLevel(level))) return;
+  if (level < level_) return;
   if (Admit(level, message)) Emit(level, message, fields);
 }
 
 void Logger::Emit(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
-  static constexpr std::string_view kNames[] = {"debug", "info", "warning", "error"};
-  std::string_view name = kNames[static_cast<size_t>(level)];
-  std::string line(options_.journal_priority ? JournalPriority(level) : std::string_view());
-  if (options_.json) {
-    line += StrCat("{\"ts\":\"", Timestamp(), "\",\"level\":\"", name, "\",\"msg\":\"", EscapeJson(message), "\"");
-    for (const LogField& field : fields) {
-      bool number = field.name.ends_with("_ms");
-      line += StrCat(",\"", field.name, number ? "\":" : "\":\"", EscapeJson(field.value), number ? "" : "\"");
-    }
-    line += "}";
-  } else {
-    if (!options_.journal_priority) line += StrCat(Timestamp(), " ");  // the journal has its own
-    line += StrCat(name, " ", EscapeControl(message));
-    for (const LogField& field : fields) line += StrCat(" ", field.name, "=", TextValue(field));
+  std::string line =
+      LineOf({.json = options_.json, .journal_priority = options_.journal_priority}, level, message, fields);
+  if (writer_) {
+    writer_->Write(std::move(line));
+    return;
   }
-  logger_->log(SpdlogLevel(level), spdlog::string_view_t(line.data(), line.size()));
+  std::lock_guard lock(stream_mutex_);
+  *options_.stream << line << std::flush;
 }
 
 }  // namespace cuzk

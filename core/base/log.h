@@ -2,6 +2,7 @@
 // Logging: one line per event on stderr, for people or as JSON. Never payload bytes; text from outside is escaped here,
 // so a line is always one line.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -13,11 +14,9 @@
 #include <string>
 #include <string_view>
 
-namespace spdlog {
-class logger;
-}
-
 namespace cuzk {
+
+class LogWriter;
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
@@ -33,7 +32,8 @@ struct LogOptions {
   bool json = false;
   /// Begin each line with "<N>", which journald reads as its priority; for stderr that goes to the journal.
   bool journal_priority = false;
-  /// Instead of stderr, for tests; must outlive the logger.
+  int descriptor = 2;  ///< stderr
+  /// Instead of that, for tests; must outlive the logger.
   std::ostream* stream = nullptr;
   /// Instead of the steady clock, for tests.
   std::function<std::chrono::steady_clock::time_point()> now;
@@ -45,9 +45,9 @@ bool StderrIsJournal();
 /// "debug", "info", "warning", "error" as in the settings.
 LogLevel LogLevelFromName(std::string_view name);
 
-/// Thread-safe. A warning or error whose message was already written kRepeats times within the last kRepeatWindow is
-/// counted instead, and the number is written once the window is over: fields may differ, a message is a constant of
-/// the program.
+/// Thread-safe. Nobody waits for who reads the log, longer than LogWriter allows once. A warning or error whose message
+/// was already written kRepeats times within the last kRepeatWindow is counted instead, and the number is written once
+/// the window is over: fields may differ, a message is a constant of the program.
 class Logger {
  public:
   static constexpr uint64_t kRepeats = 20;
@@ -71,7 +71,9 @@ class Logger {
   void Error(std::string_view message, std::initializer_list<LogField> fields = {}) {
     Write(LogLevel::kError, message, fields);
   }
-  void SetLevel(LogLevel level);
+  void SetLevel(LogLevel level) { level_ = level; }
+  /// Lines that nobody took.
+  uint64_t dropped() const;
 
  private:
   struct Repeats {
@@ -84,7 +86,9 @@ class Logger {
   void WriteLeftOut(const std::string& message, const Repeats& repeats);
 
   const LogOptions options_;
-  std::shared_ptr<spdlog::logger> logger_;
+  std::atomic<LogLevel> level_;
+  std::mutex stream_mutex_;
+  std::unique_ptr<LogWriter> writer_;  // null: to the stream
   std::mutex mutex_;
   std::map<std::string, Repeats, std::less<>> repeats_;  // by message; guarded by mutex_
 };

@@ -57,6 +57,10 @@ constexpr MetricRow kRows[] = {
      "Jobs whose proofs verified one by one, but not together.", {}},
     {kStoreErrors, kCounter, "cuzk_job_store_errors_total", "",
      "Ends and results that could not be written to the job store.", {}},
+    {kStoreWait, kGauge, "cuzk_job_store_wait_seconds", "",
+     "For how long the job store has not answered the oldest of what it was asked; 0 while nothing waits.", {}},
+    {kStoreDamaged, kCounter, "cuzk_job_store_damaged_total", "",
+     "Jobs that were found damaged in the job store: proved again, or failed.", {}},
     {kDeviceErrors, kCounter, "cuzk_device_errors_total", "", "Partitions that a device gave back with an error.", {}},
     {kDevicesLost, kCounter, "cuzk_devices_lost_total", "", "Devices that were lost.", {}},
 
@@ -95,6 +99,10 @@ constexpr MetricRow kRows[] = {
 
     // The process.
     {kGrpcRequests, kCounter, "cuzk_grpc_requests_total", "grpc_method,grpc_code", "Calls answered.", {}},
+    {kResultsNotTaken, kCounter, "cuzk_results_not_taken_total", "",
+     "Answers with a proof that the client did not take; the proof is kept for who asks again.", {}},
+    {kLogDropped, kCounter, "cuzk_log_dropped_total", "",
+     "Lines of the log that were dropped because nobody took them.", {}},
     {kConfigReloadSuccessful, kGauge, "cuzk_config_last_reload_successful", "",
      "1 if the settings were read without a mistake the last time, 0 if the ones before are still in force.", {}},
     {kConfigReloadTime, kGauge, "cuzk_config_last_reload_success_timestamp_seconds", "",

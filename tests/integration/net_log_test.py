@@ -4,10 +4,13 @@
 Usage: net_log_test.py BIN VECTORS PARAMETERS
 """
 
+import fcntl
 import json
 import os
+import pathlib
 import re
 import sys
+import tempfile
 import unittest
 
 import daemon_fixture as fixture
@@ -21,6 +24,75 @@ class JournalDaemon(net.FaultyDaemon):
     def variables(self, log):
         info = os.fstat(log.fileno())
         return {**super().variables(log), "JOURNAL_STREAM": f"{info.st_dev}:{info.st_ino}"}
+
+
+class StalledReader(net.FaultyDaemon):
+    """Its stderr is a pipe of one page, read only when the test says so."""
+
+    def __init__(self, *flags):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="cuzkd-"))
+        os.mkfifo(folder / "log")
+        self.reader = os.open(folder / "log", os.O_RDONLY | os.O_NONBLOCK)
+        fcntl.fcntl(self.reader, 1031, 4096)  # F_SETPIPE_SZ
+        self.text = ""
+        super().__init__(*flags, folder=folder)
+
+    def log(self):
+        """What was written so far; makes room in the pipe."""
+        try:
+            while self.reader is not None and (more := os.read(self.reader, 65536)):
+                self.text += more.decode(errors="replace")
+        except BlockingIOError:
+            pass
+        return self.text
+
+    def leave(self):
+        """Nobody reads any more."""
+        if self.reader is not None:
+            os.close(self.reader)
+        self.reader = None
+
+    def close(self):
+        self.leave()
+        super().close()
+
+
+class ReaderOfTheLog(unittest.TestCase):
+
+    def start(self, *flags):
+        daemon = StalledReader("--log.level", "debug", *flags)
+        self.addCleanup(daemon.close)
+        daemon.http_port()  # known before the pipe is full
+        return daemon
+
+    def fail(self, daemon, name, count):
+        """Jobs that end at once, each with a line of a quarter of the pipe."""
+        request = net.folder_for(self)
+        for path in requests("winning")[0].iterdir():
+            (request / path.name).write_bytes(path.read_bytes())
+        next(request.glob("vanilla-*")).write_bytes(b"no vanilla proof")
+        for i in range(count):
+            answer = daemon.control("prove", "--request", request, "--id", f"{name}{i}-{'x' * 1000}")
+            self.assertIn(f"{name}{i}-xxx", answer.out + answer.err)
+
+    def test_one_that_stands_still_stops_nothing(self):
+        daemon = self.start()
+        self.fail(daemon, "first", 8)
+        self.assertEqual(net.http_get(daemon, "/readyz")[0], 200)
+        self.assertNotIn("first7-xxx", daemon.text)
+        net.wait_for(lambda: "first7-xxx" in daemon.log(), "the lines that had waited")
+        self.fail(daemon, "second", 8)
+        daemon.terminate()
+        self.assertEqual(daemon.process.wait(timeout=600), 0)
+
+    def test_one_that_has_gone_costs_lines_which_are_counted(self):
+        daemon = self.start()
+        before = net.metrics(daemon)["cuzk_log_dropped_total"]
+        daemon.leave()
+        self.fail(daemon, "unheard", 2)
+        self.assertGreaterEqual(net.metrics(daemon)["cuzk_log_dropped_total"], before + 2)
+        daemon.terminate()
+        self.assertEqual(daemon.process.wait(timeout=600), 0)
 
 
 class Log(unittest.TestCase):
