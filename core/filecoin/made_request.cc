@@ -12,6 +12,10 @@
 namespace cuzk::filecoin {
 namespace {
 
+// The files of a made request, and the key that tells it from one that somebody sealed for.
+constexpr char kDescriptionFile[] = "request.json", kC1File[] = "c1.json", kItemsFile[] = "vanilla.bin";
+constexpr char kMadeKey[] = "made_from_seed";
+
 Status CheckOptions(const RegisteredProof& proof, const MadeOptions& options) {
   if (proof.feature != PorepFeature::kNone) {
     return absl::InvalidArgumentError(StrCat("requests are made for interactive proofs, not for ", proof.name));
@@ -66,7 +70,7 @@ void DescribePost(const MadeRequest& made, Description& description) {
         StrCat(sectors.empty() ? "[" : ", ", "{\"sector_number\": ", id, ", \"comm_r\": \"", ToHex(comm_r), "\"}");
   }
   description.Raw("sectors", StrCat(sectors, "]"));
-  description.Text("vanilla_file", "vanilla.bin");
+  description.Text("vanilla_file", kItemsFile);
 }
 
 void DescribeSnap(const MadeRequest& made, Description& description) {
@@ -74,7 +78,7 @@ void DescribeSnap(const MadeRequest& made, Description& description) {
   description.Value("comm_r_old", AsBytes(made.request.comm_r_old));
   description.Value("comm_r_new", AsBytes(made.request.comm_r_new));
   description.Value("comm_d_new", AsBytes(made.request.comm_d_new));
-  description.Text("vanilla_file", "vanilla.bin");
+  description.Text("vanilla_file", kItemsFile);
 }
 
 Status WriteItems(const std::vector<std::string>& items, const std::filesystem::path& path) {
@@ -117,6 +121,7 @@ StatusOr<const RegisteredProof*> ProofToMake(const Circuit& circuit) {
 StatusOr<MadeRequest> MakeRequest(const RegisteredProof& proof, const MadeOptions& options) {
   CUZK_RETURN_IF_ERROR(CheckOptions(proof, options));
   MadeRequest made{{}, &proof, {}, {}};
+  made.seed = options.seed;
   made.request.kind = static_cast<uint64_t>(proof.kind);
   made.request.registered_proof = proof.number;
   made.request.sector_size = proof.size().bytes;
@@ -140,6 +145,16 @@ StatusOr<MadeRequest> MakeRequest(const RegisteredProof& proof, const MadeOption
   return made;
 }
 
+bool HoldsNoOtherRequest(const std::filesystem::path& directory) {
+  StatusOr<std::string> text = ReadFile(directory / kDescriptionFile);
+  if (text.ok()) return text->find(StrCat("\"", kMadeKey, "\"")) != std::string::npos;
+  std::error_code error;
+  auto holds = [&](const char* name) {
+    return std::filesystem::exists(std::filesystem::symlink_status(directory / name, error));
+  };
+  return !holds(kDescriptionFile) && !holds(kC1File) && !holds(kItemsFile);
+}
+
 Status WriteRequestDirectory(const MadeRequest& made, const std::filesystem::path& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -151,15 +166,16 @@ Status WriteRequestDirectory(const MadeRequest& made, const std::filesystem::pat
   description.Number("sector_size", made.request.sector_size);
   description.Number("registered_proof", made.request.registered_proof);
   description.Text("registered_proof_name", made.proof->name);
+  description.Number(kMadeKey, made.seed);
   if (made.proof->kind == Kind::kPorep) {
     DescribePorep(made, description);
-    CUZK_RETURN_IF_ERROR(WriteFile(directory / "c1.json", AsBytes(made.request.vanilla_proof)));
+    CUZK_RETURN_IF_ERROR(WriteFile(directory / kC1File, AsBytes(made.request.vanilla_proof)));
   } else {
     made.proof->kind == Kind::kSnap ? DescribeSnap(made, description) : DescribePost(made, description);
-    CUZK_RETURN_IF_ERROR(WriteItems(made.request.vanilla_proofs, directory / "vanilla.bin"));
+    CUZK_RETURN_IF_ERROR(WriteItems(made.request.vanilla_proofs, directory / kItemsFile));
   }
   // Last, so that a directory with a request.json is whole.
-  return WriteFile(directory / "request.json", AsBytes(description.Take()));
+  return WriteFile(directory / kDescriptionFile, AsBytes(description.Take()));
 }
 
 }  // namespace cuzk::filecoin

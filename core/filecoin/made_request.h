@@ -26,6 +26,7 @@ struct MadeRequest {
   const RegisteredProof* proof;
   PorepVanilla porep;                                 // PoRep: commitments, ticket and seed (no partitions)
   std::vector<std::pair<uint64_t, Bytes32>> sectors;  // PoSt: id and comm_r
+  uint64_t seed = 0;
 };
 
 /// InvalidArgument for options that do not fit. The request is parsed and every relation checked before it is returned.
@@ -36,6 +37,8 @@ StatusOr<MadeRequest> MakeRequest(const RegisteredProof& proof, const MadeOption
 /// network registers none.
 StatusOr<const RegisteredProof*> ProofToMake(const Circuit& circuit);
 
+/// Whether nothing is lost by writing a made request there: it holds none of its files, or a made request's.
+bool HoldsNoOtherRequest(const std::filesystem::path& directory);
 /// Writes a request directory; `directory` is made if need be.
 Status WriteRequestDirectory(const MadeRequest& made, const std::filesystem::path& directory);
 

@@ -24,15 +24,19 @@ struct ParamsFlags {
   bool device = false, force = false;
 };
 
-// Parameters that are there may be the network's, of which a file has 47 GB.
+// Parameters that are there may be the network's, of which a file has 47 GB; those of a development record can be made
+// again.
 Status MayMake(const ParamsFlags& flags, const filecoin::Circuit& circuit) {
-  if (flags.force) return absl::OkStatus();
+  const std::filesystem::path folder = flags.out;
+  std::error_code error;
+  auto holds = [&](const std::filesystem::path& path) {
+    return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+  };
+  if (flags.force || holds(groth16::DevelopmentRecordPath(folder / circuit.params_file()))) return absl::OkStatus();
   for (const std::string& name : {std::string(circuit.params_file()), std::string(circuit.key_file())}) {
-    const std::filesystem::path path = std::filesystem::path(flags.out) / name;
-    std::error_code error;
-    if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) continue;
-    return UsageMistake(
-        absl::InvalidArgumentError(StrCat("--out: ", path.string(), " is there already; --force replaces it")));
+    if (!holds(folder / name)) continue;
+    return UsageMistake(absl::InvalidArgumentError(
+        StrCat("--out: ", (folder / name).string(), " is there and was not made here; --force replaces it")));
   }
   return absl::OkStatus();
 }
@@ -182,7 +186,7 @@ void AddParams(CLI::App& program, Commands& commands) {
   make->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
   make->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();
   make->add_option("--out", flags->out, "Folder for the files")->required();
-  make->add_flag("--force", flags->force, "Replace the files if they are there already");
+  make->add_flag("--force", flags->force, "Replace files in --out that were not made here");
   make->add_option("--toxic-waste", flags->toxic_waste,
                    "File with the secrets instead of random ones; they are recorded");
   make->add_flag("--device", flags->device, "Multiply on the first NVIDIA card");

@@ -1,7 +1,5 @@
 // sector make: a request directory for a sector that nobody sealed.
 
-#include <filesystem>
-
 #include "core/filecoin/made_request.h"
 #include "core/filecoin/request_directory.h"
 #include "daemon/cuzkctl/command.h"
@@ -16,14 +14,11 @@ struct SectorFlags {
   bool force = false;
 };
 
-// A request that is there may be somebody's only one.
+// A request of a sealed sector may be somebody's only copy; a made one can be made again.
 Status MayWriteInto(const SectorFlags& flags) {
-  std::error_code error;
-  if (flags.force || !std::filesystem::exists(flags.out, error) || std::filesystem::is_empty(flags.out, error)) {
-    return absl::OkStatus();
-  }
+  if (flags.force || filecoin::HoldsNoOtherRequest(flags.out)) return absl::OkStatus();
   return UsageMistake(absl::InvalidArgumentError(
-      StrCat("--out: ", flags.out, " is there and not empty; --force replaces the files of a request in it")));
+      StrCat("--out: ", flags.out, " holds a request that was not made here; --force replaces its files")));
 }
 
 StatusOr<ControlExit> RunMake(const Session& session, const SectorFlags& flags) {
@@ -52,8 +47,8 @@ void AddSector(CLI::App& program, Commands& commands) {
   CLI::App* make = sector->add_subcommand("make", "Make a request that satisfies every relation, without sealing");
   make->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
   make->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();
-  make->add_option("--out", flags->out, "Request directory to be written: a new or an empty one")->required();
-  make->add_flag("--force", flags->force, "Write into --out even if it is not empty");
+  make->add_option("--out", flags->out, "Request directory to be written")->required();
+  make->add_flag("--force", flags->force, "Replace the files of a request in --out that was not made here");
   make->add_option("--seed", flags->seed, "Equal seeds make equal requests")->capture_default_str();
   commands.push_back({make, [flags](const Session& session) { return RunMake(session, *flags); }});
 }

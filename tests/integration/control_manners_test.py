@@ -125,17 +125,24 @@ class Manners(fixture.DaemonTest):
         self.assertEqual((answer.code, "No space left" in answer.err), (70, True), answer)
 
     def test_what_is_there_is_not_replaced_unasked(self):
-        """Neither a request nor parameters; a proof goes where --out says."""
+        """Neither a sealed sector's request nor the network's parameters; what was made here can be made again."""
         made = ("sector", "make", "--kind", "winning", "--size", "2KiB", "--out", self.folder / "made", "--seed")
+        description = self.folder / "made" / "request.json"
         self.assertEqual(control(*made, 1).code, 0)
-        first = (self.folder / "made" / "request.json").read_bytes()
+        first = description.read_bytes()
+        self.assertEqual(control(*made, 2).code, 0)
+        self.assertNotEqual(description.read_bytes(), first)
+        sealed = json.loads(first)
+        del sealed["made_from_seed"]
+        description.write_text(json.dumps(sealed))
         answer = control(*made, 2)
         self.assertEqual((answer.code, "--force" in answer.err), (2, True), answer)
-        self.assertEqual((self.folder / "made" / "request.json").read_bytes(), first)
-        self.assertEqual(control(*made, 2, "--force").code, 0)
-        self.assertNotEqual((self.folder / "made" / "request.json").read_bytes(), first)
-        (self.folder / "empty").mkdir()
-        self.assertEqual(control(*made[:-2], self.folder / "empty").code, 0)
+        self.assertEqual(json.loads(description.read_bytes()), sealed)
+        self.assertEqual(control(*made, 1, "--force").code, 0)
+        self.assertEqual(description.read_bytes(), first)
+        (self.folder / "items").mkdir()
+        (self.folder / "items" / "vanilla.bin").touch()
+        self.assertEqual(control(*made[:-2], self.folder / "items").code, 2)
 
         listed = [json.loads(line) for line in control("--json", "circuit", "list").out.splitlines()]
         circuit = next(circuit for circuit in listed if circuit["circuit_id"] == "winning-2k")

@@ -153,7 +153,7 @@ class Tools(unittest.TestCase):
 
     def test_made_sectors_are_equal_for_equal_seeds(self):
         for seed in (1, 1, 2):
-            made = control("sector", "make", "--force", "--kind", "winning", "--size", "2KiB", "--seed", seed,
+            made = control("sector", "make", "--kind", "winning", "--size", "2KiB", "--seed", seed,
                            "--out", self.folder / f"{seed}")
             self.assertEqual(made.code, 0, made)
         files = {seed: [p.read_bytes() for p in sorted((self.folder / str(seed)).iterdir())] for seed in (1, 2)}
