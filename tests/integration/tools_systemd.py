@@ -72,7 +72,7 @@ class Unit:
             process = subprocess.Popen(self.command(self.expand(self.value("ExecStart"))), stdout=log, stderr=log,
                                        stdin=subprocess.DEVNULL, env=self.environment(), start_new_session=True)
         self.pid_file.write_text(str(process.pid))
-        for _ in range(300):
+        for _ in range(6000):  # ten minutes, on a machine however busy
             if process.poll() is not None:
                 sys.exit(f"{self.name} ended with {process.returncode}: {self.log.read_text()}")
             # What Type=notify waits for is here the socket.
@@ -85,7 +85,7 @@ class Unit:
         pid = self.pid()
         if pid:
             os.kill(pid, signal.SIGTERM)
-        for _ in range(600):
+        for _ in range(6000):
             if not self.pid():
                 self.log.write_text("")
                 return
