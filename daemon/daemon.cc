@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "daemon/check_config.h"
@@ -9,9 +10,23 @@
 #include "daemon/http_pages.h"
 #include "daemon/legacy_metrics.h"
 #include "daemon/open_files.h"
+#include "daemon/spare_threads.h"
 #include "daemon/version.h"
 
 namespace cuzk::daemon {
+
+namespace {
+
+/// Gone soon after a burst of calls.
+constexpr size_t kThreadsForCalls = 64;
+
+/// At the start, with some to spare: our own of each device, and gRPC's.
+size_t ThreadsNeeded(const DaemonOptions& options) {
+  const size_t pool = options.pool_threads != 0 ? options.pool_threads : std::thread::hardware_concurrency();
+  return pool + options.engine.synthesis_threads + HttpServer::kFewThreads + 64;
+}
+
+}  // namespace
 
 Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
@@ -31,10 +46,16 @@ void Daemon::OnListenerLost(std::function<void()> call) { parts_->library_log.On
 
 StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const DaemonOptions& options,
                                                 const DaemonSeams& seams) {
+  // The pool of threads is the first of the parts.
+  const size_t needed = ThreadsNeeded(options);
+  const size_t spare = SpareThreads(needed + kThreadsForCalls + HttpServer::kManyThreads);
+  CUZK_RETURN_IF_ERROR(CheckThreads(spare, needed));
+  const bool few = spare < needed + kThreadsForCalls + HttpServer::kManyThreads;
   auto parts = std::make_unique<Parts>(settings, options);
+  if (few) parts->log.Warning(StrCat("at most ", spare, " threads can be made now: HTTP and gRPC have few"));
   RaiseOpenFiles(parts->log);
   CUZK_RETURN_IF_ERROR(parts->MakeEngine(seams));
-  CUZK_RETURN_IF_ERROR(parts->Listen());
+  CUZK_RETURN_IF_ERROR(parts->Listen(few ? HttpServer::kFewThreads : HttpServer::kManyThreads));
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(parts)));
   Parts& p = *daemon->parts_;
   if (options.preload.empty() || options.ready_before_preload) daemon->Accept();
@@ -65,6 +86,7 @@ Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
       .budget = &budget, .pool = &pool, .arithmetic = arithmetic, .observer = &telemetry, .seams = seams.engine};
   for (auto& device : devices.devices) engine_parts.devices.push_back(device.get());
   CUZK_ASSIGN_OR_RETURN(engine, engine::Engine::Create(options.engine, engine_parts));
+  state_disk = std::make_unique<StateDisk>(options.engine.state_directory);  // the engine has made the folder
   telemetry.set_parameters([engine = engine.get()] { return engine->Snapshot().parameters; });
   idle = std::make_unique<IdleParameters>(std::set<std::string>(options.preload.begin(), options.preload.end()));
   return absl::OkStatus();
@@ -84,13 +106,28 @@ void Daemon::Parts::WatchCards() {
   }
 }
 
-Status Daemon::Parts::Listen() {
+Status Daemon::Parts::Ready() const {
+  CUZK_RETURN_IF_ERROR(readiness.Check());
+  CUZK_RETURN_IF_ERROR(engine->Ready());
+  return state_disk->Check();
+}
+
+void Daemon::Parts::TellHealth() {
+  std::lock_guard lock(health_mutex);
+  const Status ready = Ready();
+  if (std::exchange(told_serving, ready.ok()) == ready.ok()) return;
+  server->SetServing(ready.ok());
+  if (ready.ok()) {
+    log.Info("jobs are taken");
+  } else if (readiness.Check().ok()) {  // otherwise whoever set it has said so
+    log.Error(StrCat("jobs are refused: ", ready.message()));
+  }
+}
+
+Status Daemon::Parts::Listen(size_t http_threads) {
   CUZK_ASSIGN_OR_RETURN(identity, MakeTlsIdentity(options.server));
   if (identity) ReportIdentity(*identity, log, metrics);
-  auto ready = [this] {
-    Status taken = readiness.Check();
-    return taken.ok() ? engine->Ready() : taken;
-  };
+  auto ready = [this] { return Ready(); };
   auto metrics_text = [this, ready] {
     engine::EngineStatus status = engine->Snapshot();
     status.not_ready = std::string(ready().message());
@@ -102,14 +139,24 @@ Status Daemon::Parts::Listen() {
                                              ProvingService::Options{.cancel_abandoned = options.cancel_abandoned,
                                                                      .readiness = &readiness,
                                                                      .waiting = &waiting,
+                                                                     .calls = &calls,
                                                                      .metrics_text = metrics_text},
                                              stop.get_token());
-  operator_service = std::make_unique<OperatorService>(*engine, metrics, settings, waiting, stop.get_token());
-  CUZK_ASSIGN_OR_RETURN(server, Server::Start(options.server, {proving.get(), operator_service.get()}, identity.get()));
+  operator_service = std::make_unique<OperatorService>(OperatorService::Parts{.engine = engine.get(),
+                                                                              .metrics = &metrics,
+                                                                              .settings = &settings,
+                                                                              .waiting = &waiting,
+                                                                              .calls = &calls,
+                                                                              .traces = &traces},
+                                                       stop.get_token());
+  CUZK_ASSIGN_OR_RETURN(server,
+                        Server::Start(options.server, {proving.get(), operator_service.get()}, identity.get(), calls));
   if (options.http) {
     CUZK_ASSIGN_OR_RETURN(
-        http,
-        HttpServer::Start(*options.http, MakePages({.engine = engine.get(), .ready = ready, .metrics = metrics_text})));
+        http, HttpServer::Start(
+                  *options.http,
+                  MakePages({.engine = engine.get(), .ready = ready, .metrics = metrics_text, .traces = &traces}),
+                  http_threads));
     log.Info(StrCat("http://", options.http->host, ":", http->port(), "/status"));
   }
   metrics.Set(MetricId::kConfigReloadSuccessful, {}, 1);
@@ -119,7 +166,7 @@ Status Daemon::Parts::Listen() {
 
 void Daemon::Accept() {
   parts_->readiness.Set("");
-  parts_->server->SetServing(true);
+  parts_->TellHealth();
 }
 
 Status Daemon::Preload() {
@@ -136,8 +183,10 @@ Status Daemon::Preload() {
   return absl::CancelledError("the daemon is stopping");
 }
 
-void Daemon::EvictIdle(const engine::EngineStatus& status) {
+void Daemon::Tend(const engine::EngineStatus& status) {
   Parts& p = *parts_;
+  p.calls.EndUnread(std::chrono::steady_clock::now());
+  p.TellHealth();
   const engine::Duration limit = p.evict_idle.load();
   for (const std::string& circuit : p.idle->Due(status, std::chrono::steady_clock::now(), limit)) {
     StatusOr<engine::EvictResult> evicted = p.engine->Evict(circuit);
@@ -147,7 +196,7 @@ void Daemon::EvictIdle(const engine::EngineStatus& status) {
 
 void Daemon::Refuse(std::string_view why) {
   parts_->readiness.Set(why);
-  parts_->server->SetServing(false);
+  parts_->TellHealth();
 }
 
 void Daemon::Drain() {

@@ -42,8 +42,9 @@ class Daemon {
   /// restart. An error, of reading or of a certificate, leaves everything as it was. One thread at a time.
   Status Reload(const StatusOr<Settings>& next);
 
-  /// Drops parameters that were idle for longer than params.evict_idle; to be called about once a second. One thread.
-  void EvictIdle(const engine::EngineStatus& status);
+  /// Drops parameters that were idle for longer than params.evict_idle, ends calls whose client does not read, and has
+  /// health say what is true now; to be called about once a second. One thread.
+  void Tend(const engine::EngineStatus& status);
 
   /// Blocks until the last device was lost: Unavailable with the reason. OK when `stop` is requested first.
   Status AwaitLoss(std::stop_token stop) const;

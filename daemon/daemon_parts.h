@@ -6,6 +6,7 @@
 
 #include "core/base/metrics.h"
 #include "core/base/thread_pool.h"
+#include "daemon/call_watch.h"
 #include "daemon/daemon.h"
 #include "daemon/http_server.h"
 #include "daemon/idle_parameters.h"
@@ -14,6 +15,7 @@
 #include "daemon/operator_service.h"
 #include "daemon/proving_service.h"
 #include "daemon/readiness.h"
+#include "daemon/state_disk.h"
 #include "daemon/telemetry.h"
 #include "daemon/waiting_calls.h"
 #include "daemon/xid_watch.h"
@@ -31,12 +33,18 @@ struct Daemon::Parts {
         budget(o.memory_budget),
         pool(o.pool_threads),
         waiting(o.server.max_threads),
+        calls(waiting, o.server.keepalive_timeout),
         telemetry(log, metrics) {}
 
   Status MakeEngine(const DaemonSeams& seams);
   /// Errors of cards are counted from then on; where the driver does not report them, the log says so.
   void WatchCards();
-  Status Listen();
+  /// With so many threads for HTTP.
+  Status Listen(size_t http_threads);
+  /// OK while jobs are taken; UNAVAILABLE with the reason otherwise.
+  Status Ready() const;
+  /// Health says what Ready does.
+  void TellHealth();
   /// An error leaves everything as it was.
   Status Reload(const StatusOr<Settings>& read);
 
@@ -51,16 +59,21 @@ struct Daemon::Parts {
   memory::Budget budget;
   ThreadPool pool;
   WaitingCalls waiting;
+  CallWatch calls;
+  FewAtOnce traces{4};
   Telemetry telemetry;
   DeviceChoice devices;
   std::unique_ptr<XidWatch> xids;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<IdleParameters> idle;
+  std::unique_ptr<StateDisk> state_disk;
   std::unique_ptr<ProvingService> proving;
   std::unique_ptr<OperatorService> operator_service;
   std::unique_ptr<TlsIdentity> identity;
   std::unique_ptr<Server> server;
   std::unique_ptr<HttpServer> http;
+  std::mutex health_mutex;
+  bool told_serving = false;  // guarded by health_mutex
 };
 
 /// Says in metrics until when the certificate holds, and warns in the log if nobody will accept it.

@@ -18,10 +18,13 @@ HttpServer::Pages MakePages(const PageSources& sources) {
   pages["/timeline"] = [&engine] {
     return HttpAnswer{.content_type = "application/json", .body = TimelineJson(engine)};
   };
-  pages["/trace"] = [&engine] {
+  pages["/trace"] = [&engine, traces = sources.traces] {
+    std::shared_ptr<void> place = traces->Enter();
+    if (place == nullptr) return HttpAnswer{.code = 503, .body = "others read the trace now: try again later\n"};
     return HttpAnswer{.content_type = "application/json",
                       .body = engine.TimelineJson(),
-                      .headers = {{"Content-Disposition", "attachment; filename=\"cuzkd-trace.json\""}}};
+                      .headers = {{"Content-Disposition", "attachment; filename=\"cuzkd-trace.json\""}},
+                      .place = std::move(place)};
   };
   pages["/metrics"] = [text = sources.metrics] {
     return HttpAnswer{.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = text()};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/engine/engine.h"
+#include "daemon/few_at_once.h"
 #include "daemon/http_server.h"
 
 namespace cuzk::daemon {
@@ -14,6 +15,7 @@ struct PageSources {
   const engine::Engine* engine = nullptr;
   std::function<Status()> ready;         ///< OK, or why jobs are refused
   std::function<std::string()> metrics;  ///< Prometheus' text
+  FewAtOnce* traces = nullptr;           ///< how many traces may be read at once
 };
 
 /// `/` the live page, /status and /timeline what it shows, /trace for a trace viewer, /metrics, /healthz, /readyz.

@@ -65,17 +65,16 @@ struct HttpServer::Impl {
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() = default;
 
-StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Address& address, Pages pages) {
+StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Address& address, Pages pages, size_t threads) {
   if (address.kind != Address::Kind::kTcp) return absl::InvalidArgumentError("http.listen: must be HOST:PORT");
   std::string host = address.host == "localhost" ? "127.0.0.1" : address.host;
   if (host.find(':') != std::string::npos) host = StrCat("[", host, "]");
   std::string port = StrCat(host, ":", address.port);
-  // A connection holds a thread until its request has come, also one that a browser or a pool of connections opens
-  // before it has anything to ask: they must not keep a probe waiting. Each is closed after its answer.
+  const std::string count = StrCat(threads);
   const char* options[] = {"listening_ports",
                            port.c_str(),
                            "num_threads",
-                           "256",
+                           count.c_str(),
                            "request_timeout_ms",
                            "5000",
                            "enable_keep_alive",

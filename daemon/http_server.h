@@ -21,6 +21,7 @@ struct HttpAnswer {
   /// What a browser may do with it: the value of Content-Security-Policy.
   std::string policy = "default-src 'none'; frame-ancestors 'none'";
   std::vector<std::pair<std::string, std::string>> headers;  ///< further ones
+  std::shared_ptr<void> place;                               ///< let go once the body has been sent
 };
 
 /// Whether a Host header names this machine: localhost, a name below it, or an IP address, with or without a port.
@@ -32,9 +33,14 @@ class HttpServer {
   /// By path; called from the server's threads, at the same time.
   using Pages = std::map<std::string, std::function<HttpAnswer()>, std::less<>>;
 
+  /// A connection holds a thread until its request has come, also one that a browser or a pool of connections opens
+  /// before it has anything to ask: with many threads they do not keep a probe waiting. None is open for long.
+  static constexpr size_t kManyThreads = 256, kFewThreads = 16;
+
   /// Everything else is answered 404, other methods 405; on an address that only this machine can reach, also 403 for a
   /// Host that is not this machine. FailedPrecondition: the address cannot be listened on.
-  static StatusOr<std::unique_ptr<HttpServer>> Start(const Address& address, Pages pages);
+  static StatusOr<std::unique_ptr<HttpServer>> Start(const Address& address, Pages pages,
+                                                     size_t threads = kManyThreads);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

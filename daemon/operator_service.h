@@ -6,30 +6,36 @@
 #include "core/base/metrics.h"
 #include "core/engine/engine.h"
 #include "cuzkd/v1/operator.grpc.pb.h"
+#include "daemon/bounded_service.h"
+#include "daemon/call_watch.h"
+#include "daemon/few_at_once.h"
 #include "daemon/live_settings.h"
 #include "daemon/waiting_calls.h"
 
 namespace cuzk::daemon {
 
-/// Any number of threads. All arguments must outlive it.
-class OperatorService final : public cuzkd::v1::Operator::Service {
+/// Any number of threads.
+class OperatorService final : public BoundedService {
  public:
-  OperatorService(engine::Engine& engine, Metrics& metrics, const LiveSettings& settings, WaitingCalls& waiting,
-                  std::stop_token stop)
-      : engine_(engine), metrics_(metrics), settings_(settings), waiting_(waiting), stop_(std::move(stop)) {}
+  /// All must outlive the service.
+  struct Parts {
+    engine::Engine* engine = nullptr;
+    Metrics* metrics = nullptr;
+    const LiveSettings* settings = nullptr;
+    WaitingCalls* waiting = nullptr;  ///< where viewers take seats
+    CallWatch* calls = nullptr;
+    FewAtOnce* traces = nullptr;  ///< how many traces may be read at once
+  };
+  OperatorService(const Parts& parts, std::stop_token stop);
 
-  grpc::Status Watch(grpc::ServerContext*, const cuzkd::v1::WatchRequest*,
-                     grpc::ServerWriter<cuzkd::v1::JobProgress>*) override;
-  grpc::Status GetTimeline(grpc::ServerContext*, const cuzkd::v1::GetTimelineRequest*,
-                           cuzkd::v1::GetTimelineResponse*) override;
-  grpc::Status GetSettings(grpc::ServerContext*, const cuzkd::v1::GetSettingsRequest*,
-                           cuzkd::v1::GetSettingsResponse*) override;
+  grpc::Status Watch(grpc::ServerContext*, const cuzkd::v1::WatchRequest*, grpc::ServerWriter<cuzkd::v1::JobProgress>*);
+  grpc::Status GetTimeline(grpc::ServerContext*, const cuzkd::v1::GetTimelineRequest*, cuzkd::v1::GetTimelineResponse*);
+  grpc::Status GetSettings(grpc::ServerContext*, const cuzkd::v1::GetSettingsRequest*, cuzkd::v1::GetSettingsResponse*);
 
  private:
   engine::Engine& engine_;
   Metrics& metrics_;
-  const LiveSettings& settings_;
-  WaitingCalls& waiting_;
+  const Parts parts_;
   const std::stop_token stop_;
 };
 

@@ -15,6 +15,19 @@ v1::SubmitProofRequest&& Take(const v1::SubmitProofRequest& request) {
 
 }  // namespace
 
+ProvingService::ProvingService(engine::Engine& engine, Metrics& metrics, const Options& options, std::stop_token stop)
+    : engine_(engine), metrics_(metrics), options_(options), stop_(std::move(stop)), preloads_(engine, stop_) {
+  const std::string service = StrCat("/", v1::ProvingEngine::service_full_name(), "/");
+  AddUnary(service + "SubmitProof", &ProvingService::SubmitProof);
+  AddUnary(service + "AwaitProof", &ProvingService::AwaitProof);
+  AddUnary(service + "Prove", &ProvingService::Prove);
+  AddUnary(service + "CancelProof", &ProvingService::CancelProof);
+  AddUnary(service + "GetStatus", &ProvingService::GetStatus);
+  AddUnary(service + "GetMetrics", &ProvingService::GetMetrics);
+  AddUnary(service + "PreloadSRS", &ProvingService::PreloadSRS);
+  AddUnary(service + "EvictSRS", &ProvingService::EvictSRS);
+}
+
 grpc::Status ProvingService::Answer(std::string_view method, const Status& status) {
   return FinishCall(metrics_, method, status);
 }
@@ -28,8 +41,17 @@ StatusOr<engine::JobTicket> ProvingService::Submit(const v1::SubmitProofRequest&
   return engine_.Submit(std::move(job));
 }
 
+void ProvingService::Deliver(const grpc::ServerContext& context, const engine::JobResult& result) {
+  options_.calls->WhenAnswered(context, [this, key = result.key, proof = result.proof != nullptr](bool taken) {
+    engine_.Delivered(key, taken);
+    if (proof && !taken) metrics_.Increment(MetricId::kResultsNotTaken, {});
+  });
+}
+
 grpc::Status ProvingService::SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest* request,
                                          v1::SubmitProofResponse* response) {
+  StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(Share::kUrgent);
+  if (!seat.ok()) return Answer("SubmitProof", seat.status());
   StatusOr<engine::JobTicket> ticket = Submit(*request, std::nullopt);
   if (ticket.ok()) {
     response->set_job_id(ticket->job_id);
@@ -54,7 +76,10 @@ grpc::Status ProvingService::AwaitProof(grpc::ServerContext* context, const v1::
     response->set_status(v1::AwaitProofResponse::TIMEOUT);
     return Answer("AwaitProof", absl::OkStatus());
   }
-  if (result.ok()) *response = ToAwaitResponse(*result);
+  if (result.ok()) {
+    Deliver(*context, *result);
+    *response = ToAwaitResponse(*result);
+  }
   return Answer("AwaitProof", result.status());
 }
 
@@ -62,19 +87,24 @@ grpc::Status ProvingService::Prove(grpc::ServerContext* context, const v1::Prove
                                    v1::ProveResponse* response) {
   if (!request->has_submit()) return Answer("Prove", absl::InvalidArgumentError("missing submit field"));
   const bool urgent = request->submit().proof_kind() == v1::WINNING_POST;
-  StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(urgent);
+  StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(urgent ? Share::kUrgent : Share::kWaiting);
   if (!seat.ok()) return Answer("Prove", seat.status());
   StatusOr<engine::JobTicket> ticket = Submit(request->submit(), DeadlineOf(*context));
   if (!ticket.ok()) return Answer("Prove", ticket.status());
   StatusOr<engine::JobResult> result = WaitInSlices<engine::JobResult>(
       *context, std::nullopt, stop_, [&](engine::TimePoint end) { return engine_.Await(ticket->key, end, stop_); });
   if (options_.cancel_abandoned && context->IsCancelled()) engine_.Abandon(*ticket);
-  if (result.ok()) *response->mutable_result() = ToAwaitResponse(*result);
+  if (result.ok()) {
+    Deliver(*context, *result);
+    *response->mutable_result() = ToAwaitResponse(*result);
+  }
   return Answer("Prove", result.status());
 }
 
 grpc::Status ProvingService::CancelProof(grpc::ServerContext*, const v1::CancelProofRequest* request,
                                          v1::CancelProofResponse* response) {
+  StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(Share::kUrgent);
+  if (!seat.ok()) return Answer("CancelProof", seat.status());
   StatusOr<bool> was_running = engine_.Cancel(request->job_id());
   if (was_running.ok()) response->set_was_running(*was_running);
   return Answer("CancelProof", was_running.status());

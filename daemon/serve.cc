@@ -1,5 +1,6 @@
 #include "daemon/serve.h"
 
+#include <semaphore>
 #include <thread>
 
 #include "daemon/heartbeat.h"
@@ -20,12 +21,14 @@ class Life {
                                     .snapshot = [this] { return Look(); },
                                     .watchdog = Supervisor::WatchdogInterval()}) {}
 
+  ~Life() { drain_begins_.release(); }
+
   StatusOr<DaemonExit> Run();
 
  private:
   engine::EngineStatus Look() {
     engine::EngineStatus status = daemon_->Snapshot();
-    daemon_->EvictIdle(status);
+    daemon_->Tend(status);
     return status;
   }
   void StopSignal();
@@ -39,12 +42,14 @@ class Life {
   Supervisor supervisor_;
   const std::unique_ptr<Daemon> daemon_;
   Heartbeat heartbeat_;
-  Status loaded_;  // written before kLoaded or kLoadFailed is posted
+  Status loaded_;          // written before kLoaded or kLoadFailed is posted
+  bool draining_ = false;  // set before the thread that drains may begin
+  std::counting_semaphore<> drain_begins_{0};
   std::jthread preload_, loss_, drain_;
 };
 
 void Life::StopSignal() {
-  if (drain_.joinable()) {
+  if (draining_) {
     daemon_->log().Warning("stopping at once");
     daemon_->StopNow();
     return;
@@ -55,14 +60,12 @@ void Life::StopSignal() {
 void Life::Drain() {
   heartbeat_.Enter(Heartbeat::Stage::kDraining);
   supervisor_.Stopping();
-  drain_ = std::jthread([this] {
-    daemon_->Drain();
-    inbox_.Post(Event::kDrained);
-  });
+  draining_ = true;
+  drain_begins_.release();
 }
 
 void Life::Reload() {
-  if (drain_.joinable()) return;
+  if (draining_) return;
   supervisor_.Reloading();
   Status status = daemon_->Reload(Settings::Load(sources_));
   supervisor_.Say(status.ok() ? std::string("settings were read again")
@@ -74,7 +77,7 @@ void Life::DevicesLost() {
   daemon_->log().Error("no device is left: ending, so that whoever supervises this can start it again");
   daemon_->Refuse("no device is left");
   // The engine has ended or kept every job by now: there is nothing to wait for but the callers.
-  if (!drain_.joinable()) Drain();
+  if (!draining_) Drain();
 }
 
 void Life::ListenerLost() {
@@ -86,6 +89,13 @@ void Life::ListenerLost() {
 }
 
 StatusOr<DaemonExit> Life::Run() {
+  // Made now: when the end comes, there may be no thread to be had.
+  drain_ = std::jthread([this] {
+    drain_begins_.acquire();
+    if (!draining_) return;
+    daemon_->Drain();
+    inbox_.Post(Event::kDrained);
+  });
   preload_ = std::jthread([this] {
     loaded_ = daemon_->Preload();
     inbox_.Post(loaded_.ok() ? Event::kLoaded : Event::kLoadFailed);
@@ -98,12 +108,12 @@ StatusOr<DaemonExit> Life::Run() {
   while (true) {
     switch (inbox_.Next()) {
       case Event::kLoaded:
-        if (drain_.joinable()) break;
+        if (draining_) break;
         heartbeat_.Enter(Heartbeat::Stage::kServing);
         supervisor_.Ready();
         break;
       case Event::kLoadFailed:
-        if (drain_.joinable() || lost) break;
+        if (draining_ || lost) break;
         return loaded_;
       case Event::kReloadSignal:
         Reload();
@@ -116,7 +126,7 @@ StatusOr<DaemonExit> Life::Run() {
         DevicesLost();
         break;
       case Event::kListenerLost:
-        if (drain_.joinable()) break;
+        if (draining_) break;
         lost = true;
         ListenerLost();
         break;

@@ -134,7 +134,8 @@ StatusOr<std::unique_ptr<TlsIdentity>> MakeTlsIdentity(const ServerOptions& opti
 }
 
 StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
-                                                const std::vector<grpc::Service*>& services, TlsIdentity* identity) {
+                                                const std::vector<grpc::Service*>& services, TlsIdentity* identity,
+                                                CallWatch& calls) {
   CUZK_RETURN_IF_ERROR(CheckServerOptions(options));
   for (const Address& address : options.listen) {
     if (address.kind == Address::Kind::kUnixPath) CUZK_RETURN_IF_ERROR(CheckSocketPath(address.path));
@@ -153,6 +154,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
   for (grpc::Service* service : services) builder.RegisterService(service);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
   interceptors.push_back(std::make_unique<ParseErrors>());
+  interceptors.push_back(calls.Interceptors());
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   std::unique_ptr<Server> server(new Server());
   server->addresses_ = options.listen;

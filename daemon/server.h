@@ -10,6 +10,7 @@
 
 #include "core/base/status.h"
 #include "daemon/address.h"
+#include "daemon/call_watch.h"
 #include "daemon/tls_identity.h"
 
 namespace cuzk::daemon {
@@ -36,11 +37,12 @@ StatusOr<std::unique_ptr<TlsIdentity>> MakeTlsIdentity(const ServerOptions& opti
 
 class Server {
  public:
-  /// Listens and serves; TCP ports speak TLS if there is an identity. Services and identity must outlive it. Unix
+  /// Listens and serves; TCP ports speak TLS if there is an identity. All arguments must outlive it. Unix
   /// sockets get their mode when they are created (the process's umask is changed meanwhile, so no other thread should
   /// be creating files). FailedPrecondition or PermissionDenied: an address cannot be listened on.
   static StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
-                                                 const std::vector<grpc::Service*>& services, TlsIdentity* identity);
+                                                 const std::vector<grpc::Service*>& services, TlsIdentity* identity,
+                                                 CallWatch& calls);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

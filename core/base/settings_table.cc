@@ -27,7 +27,8 @@ constexpr SettingRow kRows[] = {
     {"grpc.keepalive", kDuration, "60s", "", "", "", false,
      "A connection on which nothing arrives for so long is asked whether it is alive."},
     {"grpc.keepalive_timeout", kDuration, "20s", "", "", "", false,
-     "A connection that does not answer that for so long is closed."},
+     "A connection that does not answer that for so long is closed, and a call whose client does not take for so long "
+     "what it is sent is ended."},
     {"grpc.least_ping_interval", kDuration, "10s", "", "", "", false,
      "Clients may ask the same so often, also while no call is open; who asks more often is disconnected."},
 

@@ -137,7 +137,7 @@ StatusOr<JobResult> Engine::Impl::AwaitJob(BoardLock& lock, std::shared_ptr<Job>
   bool done = until ? changed.wait_until(lock.get(), stop, *until, ended) : changed.wait(lock.get(), stop, ended);
   if (job->suspended) return pipeline.Kept(*job);
   if (done) {
-    pipeline.Fetched(*job);
+    job->handed++;
     return ResultOf(*job);
   }
   if (stop.stop_requested()) return absl::CancelledError("the caller stopped waiting");
@@ -156,6 +156,14 @@ StatusOr<JobResult> Engine::Await(const std::string& job_id, std::optional<TimeP
   auto job = impl_->pipeline.board().jobs.Newest(job_id);
   if (job == nullptr) return absl::NotFoundError(StrCat("no job ", job_id, " is known"));
   return impl_->AwaitJob(lock, std::move(job), until, std::move(stop));
+}
+
+void Engine::Delivered(uint64_t key, bool taken) {
+  BoardLock lock(impl_->pipeline.board());
+  auto job = impl_->pipeline.board().jobs.Find(key);
+  if (job == nullptr) return;  // its time was over meanwhile
+  if (job->handed > 0) job->handed--;
+  if (taken) impl_->pipeline.Fetched(*job);
 }
 
 StatusOr<bool> Engine::Cancel(const std::string& job_id) {

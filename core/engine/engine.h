@@ -130,6 +130,10 @@ class Engine {
   /// The same for the newest job with that id.
   StatusOr<JobResult> Await(const std::string& job_id, std::optional<TimePoint> until, std::stop_token stop = {});
 
+  /// What became of a result that Await gave: whether its caller got it. No equal request shares the execution while
+  /// that is open; one does, and so it is after a restart, if nobody got it.
+  void Delivered(uint64_t key, bool taken);
+
   /// Ends the newest job with that id as cancelled: at once for whoever waits; its partitions stop at their next
   /// boundary and give back what they hold. Whether it was unfinished and running; NOT_FOUND for an unknown id,
   /// UNAVAILABLE if it was stopped and is kept for the next start.

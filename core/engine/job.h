@@ -70,6 +70,7 @@ struct JobTimings {
 /// How a job ended.
 struct JobResult {
   std::string job_id;
+  uint64_t key = 0;  ///< of the ticket
   filecoin::Kind kind{};
   JobState state{};                          ///< final
   std::shared_ptr<const std::string> proof;  ///< kCompleted: kProofBytes for each partition; never null

@@ -95,6 +95,7 @@ struct Job {
   std::string error;
   std::optional<Ending> ending;
   bool suspended = false;  ///< the engine stopped; the store keeps the job for the next start
+  uint32_t handed = 0;     ///< callers who were given the result and of whom it is not known yet whether they got it
   bool fetched = false;    ///< somebody got the result
   bool reporting = false;  ///< it has ended, and the observer does not know yet
 };

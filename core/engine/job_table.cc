@@ -11,7 +11,7 @@ std::shared_ptr<Job> JobTable::FindEqual(const std::string& id, filecoin::Kind k
   if (keys == by_id_.end()) return nullptr;
   for (auto key = keys->second.rbegin(); key != keys->second.rend(); ++key) {
     const auto& job = jobs_.at(*key);
-    bool unfetched = job->state == JobState::kCompleted && !job->fetched;
+    bool unfetched = job->state == JobState::kCompleted && !job->fetched && job->handed == 0;
     if ((!Over(*job) || unfetched) && job->facts.kind == kind && job->digest == digest) return job;
   }
   return nullptr;
@@ -108,6 +108,7 @@ void JobTable::Prune(TimePoint now) {
 JobResult ResultOf(const Job& job) {
   CUZK_CHECK(IsFinal(job.state));
   return JobResult{.job_id = job.id,
+                   .key = job.key,
                    .kind = job.facts.kind,
                    .state = job.state,
                    .proof = job.proof,

@@ -6,6 +6,7 @@ import struct
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 ACK = END_STREAM = 1
 END_HEADERS = 4
+INITIAL_WINDOW_SIZE = 4
 
 
 class Connection:
@@ -34,6 +35,31 @@ class Connection:
             self.buffer += data
         taken, self.buffer = self.buffer[:size], self.buffer[size:]
         return taken
+
+    def shut_window(self):
+        """Streams that are opened from now on may send no data."""
+        self.send(SETTINGS, 0, struct.pack(">HI", INITIAL_WINDOW_SIZE, 0))
+
+    def call(self, stream, path, message, end=True):
+        """Opens a gRPC call with one message, the last one unless told otherwise. Streams are odd and ascend."""
+        fields = ((":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "localhost"), ("te", "trailers"),
+                  ("content-type", "application/grpc"))
+        text = lambda value: bytes([len(value)]) + value.encode()
+        self.send(HEADERS, END_HEADERS, b"".join(b"\0" + text(name) + text(value) for name, value in fields), stream)
+        self.send(DATA, END_STREAM if end else 0, b"\0" + struct.pack(">I", len(message)) + message, stream)
+
+    def until(self, stream, *kinds):
+        """Whether one of these kinds of frames came on the stream before its end. Answers pings meanwhile."""
+        while True:
+            kind, flags, of, payload = self.frame()
+            if kind == PING and not flags & ACK:
+                self.send(PING, ACK, payload)
+            if of != stream:
+                continue
+            if kind in kinds:
+                return True
+            if kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM):
+                return False
 
     def frame(self):
         """Kind, flags, stream, payload; EOFError when the server has closed."""

@@ -5,11 +5,16 @@ add_library(cuzk_nvml SHARED net_nvml.cc)
 set_target_properties(cuzk_nvml PROPERTIES OUTPUT_NAME nvidia-ml SOVERSION 1
                       LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/doubles")
 target_link_libraries(cuzk_nvml PRIVATE cuzk_flags)
+add_library(cuzk_few_threads SHARED net_threads.cc)
+set_target_properties(cuzk_few_threads PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/doubles")
+target_link_libraries(cuzk_few_threads PRIVATE cuzk_flags ${CMAKE_DL_LIBS})
 
 cuzk_daemon_test(net_tls_test ARGUMENTS "${modules}" FIXTURES ${parameters} grpcjs)         # net_tls_test.py
 cuzk_daemon_test(net_reload_test FIXTURES ${parameters})                                    # net_reload_test.py
 cuzk_daemon_test(net_supervision_test FIXTURES ${parameters})                               # net_supervision_test.py
 cuzk_daemon_test(net_manners_test ARGUMENTS "${modules}" FIXTURES ${parameters} grpcjs)     # net_manners_test.py
+cuzk_daemon_test(net_viewers_test ARGUMENTS "${modules}" FIXTURES ${parameters} grpcjs)     # net_viewers_test.py
+cuzk_daemon_test(net_threads_test ARGUMENTS "$<TARGET_FILE:cuzk_few_threads>" FIXTURES ${parameters})
 cuzk_daemon_test(net_log_test FIXTURES ${parameters})                                       # net_log_test.py
 cuzk_daemon_test(net_xid_test ARGUMENTS "${CMAKE_BINARY_DIR}/doubles")                      # net_xid_test.py
 cuzk_daemon_test(net_unit_test ARGUMENTS "${CMAKE_SOURCE_DIR}")                             # net_unit_test.py

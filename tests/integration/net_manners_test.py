@@ -121,6 +121,11 @@ class Manners(unittest.TestCase):
         answer = net.client(MODULES, "call", daemon.address, "SubmitProof", many)
         self.assertEqual(answer.get("code"), "INVALID_ARGUMENT", answer)
         self.assertIn("vanilla_proofs has 2350 items", answer["message"])
+        for method, wrap in (("SubmitProof", lambda submit: submit), ("Prove", lambda submit: {"submit": submit})):
+            (daemon.folder / "many").write_text(json.dumps(wrap({**porep, "vanilla_proofs": [""] * 10000})))
+            answer = net.client(MODULES, "call", daemon.address, method, f"@{daemon.folder / 'many'}")
+            self.assertEqual(answer.get("code"), "INVALID_ARGUMENT", answer)
+            self.assertIn("the message has more than 2413 fields and items", answer["message"])
 
     def test_arriving_messages_are_bounded_in_sum(self):
         """Sixteen messages of 24 MiB at once, where 64 MiB may be in flight: refused or answered, never swallowed."""

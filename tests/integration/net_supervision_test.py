@@ -87,6 +87,25 @@ class Start(Supervised):
         self.assertEqual(daemon.control("status").code, 0)
 
 
+class StateDisk(Supervised):
+
+    def test_readiness_tells_when_no_job_can_be_kept_and_recovers(self):
+        daemon = self.start()
+        self.systemd.wait_for("READY=1")
+        folder, away = daemon.folder / "state", daemon.folder / "away"
+        self.assertEqual(net.http_get(daemon, "/readyz")[0], 200)
+        folder.rename(away)
+        net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 503, "it is told")
+        text = net.http_get(daemon, "/readyz")[1]
+        self.assertIn("jobs.state_directory: no job can be kept: ", text)
+        self.assertIn(str(folder), text)
+        self.assertEqual(net.metrics(daemon)["cuzk_ready"], 0)
+        net.wait_for(lambda: "jobs are refused: jobs.state_directory" in daemon.log(), "the log says so")
+        away.rename(folder)
+        net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 200, "it recovers")
+        net.wait_for(lambda: daemon.log().count("jobs are taken") == 2, "the log says so")
+
+
 class OpenFiles(Supervised):
 
     def test_as_many_files_as_the_hard_limit_allows_may_be_open(self):

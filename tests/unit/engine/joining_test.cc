@@ -86,6 +86,23 @@ TEST(Joining, WhoComesBackGetsTheResultThatNobodyFetched) {
   EXPECT_FALSE(engine.Submit("gone", "1").joined);
 }
 
+TEST(Joining, AResultThatNobodyGotIsStillThere) {
+  SmallEngine engine;
+  const JobTicket first = engine.Submit("a", "1");
+  const JobResult given = engine.Await(first);
+  EXPECT_EQ(given.key, first.key);
+  engine->Delivered(given.key, false);
+  // Two share it now. One gets it: it was fetched, whatever became of the other's.
+  const JobTicket again = engine.Submit("a", "1");
+  ASSERT_TRUE(again.joined);
+  engine.Await(again);
+  engine.Await(again);
+  engine->Delivered(again.key, true);
+  engine->Delivered(again.key, false);
+  EXPECT_FALSE(engine.Submit("a", "1").joined);
+  engine->Delivered(12345, true);  // forgotten meanwhile
+}
+
 TEST(Joining, TheHigherPriorityHolds) {
   SmallEngine engine;
   engine.device().Hold();

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Few threads: the daemon says what is short and leaves, or works with those that there are.
+
+Usage: net_threads_test.py BIN VECTORS PARAMETERS LIBRARY
+"""
+
+import re
+import sys
+import unittest
+
+import daemon_fixture as fixture
+import net_fixture as net
+from daemon_fixture import requests
+
+LIBRARY = None
+
+
+class Threads(unittest.TestCase):
+
+    def start(self, threads, **options):
+        daemon = fixture.Daemon(environment={"LD_PRELOAD": LIBRARY, "FAULTY_THREADS": str(threads)}, **options)
+        self.addCleanup(daemon.close)
+        return daemon
+
+    def refused(self, threads):
+        """The number that it needs."""
+        daemon = self.start(threads, wait=False)
+        self.assertEqual(daemon.process.wait(timeout=600), 75, daemon.log())
+        found = re.search(rf"threads are short: {threads} of (\d+) can be made \(.*\): raise TasksMax=", daemon.log())
+        self.assertIsNotNone(found, daemon.log())
+        return int(found[1])
+
+    def test_too_few_are_an_error_that_says_so_and_as_many_as_it_asks_for_do(self):
+        needed = self.refused(0)
+        for threads in (7, needed // 2, needed - 1):
+            self.assertEqual(self.refused(threads), needed)
+        daemon = self.start(needed)
+        self.assertIn(f"at most {needed} threads can be made now", daemon.log())
+        self.assertEqual(daemon.control("prove", "--request", requests("winning")[0]).code, 0, daemon.log())
+        self.assertEqual(net.http_get(daemon, "/readyz")[0], 200)
+        daemon.terminate()
+        self.assertEqual(daemon.process.wait(timeout=600), 0, daemon.log())
+
+
+if __name__ == "__main__":
+    fixture.configure(*sys.argv[1:4])
+    LIBRARY = sys.argv[4]
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2)
