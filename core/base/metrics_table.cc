@@ -65,7 +65,7 @@ constexpr MetricRow kRows[] = {
     {kDevicesLost, kCounter, "cuzk_devices_lost_total", "", "Devices that were lost.", {}},
 
     // Memory.
-    {kMemoryBudget, kGauge, "cuzk_memory_budget_bytes", "", "What the budget allows.", {}},
+    {kMemoryBudget, kGauge, "cuzk_memory_budget_bytes", "", "What the budget allows: memory.budget less grpc.ingress_memory.", {}},
     {kMemoryUsed, kGauge, "cuzk_memory_used_bytes", "class", "What is reserved in the budget.", {}},
     {kMemoryPeak, kGauge, "cuzk_memory_peak_bytes", "", "The most that was ever reserved.", {}},
     {kMemoryRefusals, kCounter, "cuzk_memory_refusals_total", "class", "Reservations that found no room.", {}},

@@ -63,9 +63,15 @@ void PrintStages(const Client& client, const std::string& job_id) {
 // Writes the proof, prints the rest, and says how the program ends.
 StatusOr<ControlExit> Report(const Session& session, const v1::AwaitProofResponse& result, const std::string& out) {
   const bool completed = result.status() == v1::AwaitProofResponse::COMPLETED;
-  if (completed && !out.empty()) CUZK_RETURN_IF_ERROR(WriteFile(out, AsBytes(result.proof())));
-  if (session.json) PrintLine(ResultJson(result, completed && out.empty()));
   std::string id = EscapeControl(result.job_id()), error = EscapeControl(result.error_message());
+  if (completed && !out.empty()) {
+    const Status written = WriteFile(out, AsBytes(result.proof()));
+    // Not lost: nobody has to prove it again.
+    const std::string kept =
+        StrCat(written.message(), "; the daemon keeps the proof for jobs.result_age: cuzkctl await ");
+    if (!written.ok()) return Reworded(written, StrCat(kept, id, " --out FILE"));
+  }
+  if (session.json) PrintLine(ResultJson(result, completed && out.empty()));
   switch (result.status()) {
     case v1::AwaitProofResponse::COMPLETED:
       if (!session.json) {

@@ -123,6 +123,8 @@ class Manners(fixture.DaemonTest):
         self.assertEqual(self.daemon.control("submit", "--request", self.request(), "--id", "no room").code, 0)
         answer = self.daemon.control("await", "no room", "--out", "/dev/full")
         self.assertEqual((answer.code, "No space left" in answer.err), (70, True), answer)
+        self.assertIn("cuzkctl await no room --out FILE", answer.err)  # nor is the proof lost
+        self.assertEqual(self.daemon.control("await", "no room", "--out", self.folder / "proof").code, 0)
 
     def test_what_is_there_is_not_replaced_unasked(self):
         """Neither a sealed sector's request nor the network's parameters; what was made here can be made again."""
