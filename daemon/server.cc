@@ -1,5 +1,6 @@
 #include "daemon/server.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
@@ -140,6 +141,8 @@ StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
   for (const Address& address : options.listen) {
     if (address.kind == Address::Kind::kUnixPath) CUZK_RETURN_IF_ERROR(CheckSocketPath(address.path));
   }
+  // The library stays up until the process ends: its own end waits for threads, also for those that it could not make.
+  grpc_init();
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Few threads: the daemon says what is short and leaves, or works with those that there are.
 
-Usage: net_threads_test.py BIN VECTORS PARAMETERS LIBRARY
+Usage: net_threads_test.py BIN VECTORS PARAMETERS LIBRARY MODULES
 """
 
 import re
@@ -9,10 +9,11 @@ import sys
 import unittest
 
 import daemon_fixture as fixture
+import http2
 import net_fixture as net
 from daemon_fixture import requests
 
-LIBRARY = None
+LIBRARY = MODULES = None
 
 
 class Threads(unittest.TestCase):
@@ -41,8 +42,25 @@ class Threads(unittest.TestCase):
         daemon.terminate()
         self.assertEqual(daemon.process.wait(timeout=600), 0, daemon.log())
 
+    def test_a_daemon_that_has_used_up_its_threads_still_ends_as_it_should(self):
+        daemon = net.FaultyDaemon(environment={"LD_PRELOAD": LIBRARY, "FAULTY_THREADS": str(self.refused(0))})
+        self.addCleanup(daemon.close)
+        daemon.tell("hold")
+        self.assertEqual(daemon.control("submit", "--request", requests("winning")[0], "--id", "long").code, 0)
+        connection = http2.Connection(daemon.socket)
+        self.addCleanup(connection.close)
+        # Each waits on a thread; the last ones find none and are refused.
+        for stream in range(1, 400, 2):
+            connection.call(stream, "/cuzk.v1.ProvingEngine/AwaitProof", b"\x0a\x04long")
+        self.assertFalse(connection.until(399, http2.DATA))
+        self.assertEqual(net.client(MODULES, "health", daemon.address, "winning")["check"], "SERVING")
+        daemon.terminate()
+        net.wait_for(lambda: "draining" in daemon.log(), "it drains")
+        daemon.tell("release")
+        self.assertEqual(daemon.process.wait(timeout=600), 0, daemon.log())
+
 
 if __name__ == "__main__":
     fixture.configure(*sys.argv[1:4])
-    LIBRARY = sys.argv[4]
-    unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2)
+    LIBRARY, MODULES = sys.argv[4:6]
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]], verbosity=2)

@@ -102,6 +102,23 @@ class Viewers(unittest.TestCase):
         reader.call(1, "/cuzkd.v1.Operator/Watch", named("long"))
         self.assertTrue(reader.until(1, DATA), "the seats are free again")
 
+    def test_few_read_the_trace_at_once(self):
+        daemon = self.start("--grpc.keepalive_timeout", "1h")
+        self.assertEqual(net.http_get(daemon, "/trace")[0], 200)
+        connection = self.connect(daemon)
+        connection.shut_window()
+        for stream in (1, 3, 5, 7):
+            connection.call(stream, "/cuzkd.v1.Operator/GetTimeline", b"")
+        begun = 'cuzk_grpc_requests_total{grpc_code="OK",grpc_method="GetTimeline"}'
+        net.wait_for(lambda: net.metrics(daemon).get(begun) == 4, "four are being answered")
+        code, text = net.http_get(daemon, "/trace")
+        self.assertEqual((code, "others read the trace now" in text), (503, True), text)
+        other = self.connect(daemon)
+        other.call(1, "/cuzkd.v1.Operator/GetTimeline", b"")
+        self.assertFalse(other.until(1, DATA), "it is refused")
+        connection.close()
+        net.wait_for(lambda: net.http_get(daemon, "/trace")[0] == 200, "it is free again")
+
     def test_a_proof_that_nobody_took_is_still_there(self):
         daemon = self.start("--grpc.keepalive_timeout", "1s")
         submit = lambda: daemon.control("submit", "--request", requests("winning")[0], "--id", "lost")
