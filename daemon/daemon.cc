@@ -38,7 +38,11 @@ Daemon::~Daemon() {
 
 Logger& Daemon::log() { return parts_->log; }
 
-engine::EngineStatus Daemon::Snapshot() const { return parts_->engine->Snapshot(); }
+engine::EngineStatus Daemon::Snapshot() const {
+  engine::EngineStatus status = parts_->engine->Snapshot();
+  status.not_ready = std::string(parts_->Ready().message());
+  return status;
+}
 
 Status Daemon::AwaitLoss(std::stop_token stop) const { return parts_->engine->AwaitLoss(std::move(stop)); }
 

@@ -11,7 +11,7 @@ using std::chrono::steady_clock;
 
 /// Enough for a job and its row, if not for the largest.
 constexpr uint64_t kRoom = uint64_t{1} << 20;
-constexpr std::chrono::seconds kPause{5}, kPauseInNeed{1};
+constexpr std::chrono::seconds kPause{3}, kPauseInNeed{1};
 
 }  // namespace
 

@@ -101,6 +101,7 @@ class StateDisk(Supervised):
         self.assertIn(str(folder), text)
         self.assertEqual(net.metrics(daemon)["cuzk_ready"], 0)
         net.wait_for(lambda: "jobs are refused: jobs.state_directory" in daemon.log(), "the log says so")
+        self.systemd.wait_for("STATUS=refusing jobs: jobs.state_directory")
         away.rename(folder)
         net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 200, "it recovers")
         net.wait_for(lambda: daemon.log().count("jobs are taken") == 2, "the log says so")
