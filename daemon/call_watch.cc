@@ -29,13 +29,14 @@ class CallWatch::Call final : public grpc::experimental::Interceptor {
       seat_.emplace(watch.seats_.Enter(Share::kViewers));
     }
     std::lock_guard lock(watch_.mutex_);
-    watch_.calls_.emplace(context_, this);
+    watch_.calls_.insert_or_assign(context_, this);
   }
 
   ~Call() override {
     {
       std::lock_guard lock(watch_.mutex_);
-      watch_.calls_.erase(context_);
+      auto known = watch_.calls_.find(context_);
+      if (known != watch_.calls_.end() && known->second == this) watch_.calls_.erase(known);
     }
     Tell(false);
   }

@@ -20,10 +20,10 @@ namespace {
 /// Gone soon after a burst of calls.
 constexpr size_t kThreadsForCalls = 64;
 
-/// At the start, with some to spare: our own of each device, and gRPC's.
+/// At the start: two dozen are gRPC's and our own, a dozen those of a card and its driver, for eight cards.
 size_t ThreadsNeeded(const DaemonOptions& options) {
   const size_t pool = options.pool_threads != 0 ? options.pool_threads : std::thread::hardware_concurrency();
-  return pool + options.engine.synthesis_threads + HttpServer::kFewThreads + 64;
+  return pool + options.engine.synthesis_threads + HttpServer::kFewThreads + 112;
 }
 
 }  // namespace
@@ -163,6 +163,7 @@ Status Daemon::Parts::Listen(size_t http_threads) {
                   http_threads));
     log.Info(StrCat("http://", options.http->host, ":", http->port(), "/status"));
   }
+  metrics.Increment(MetricId::kResultsNotTaken, {}, 0);  // there from the start
   metrics.Set(MetricId::kConfigReloadSuccessful, {}, 1);
   metrics.Set(MetricId::kConfigReloadTime, {}, SecondsSince1970(std::chrono::system_clock::now()));
   return absl::OkStatus();

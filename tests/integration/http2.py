@@ -46,20 +46,25 @@ class Connection:
                   ("content-type", "application/grpc"))
         text = lambda value: bytes([len(value)]) + value.encode()
         self.send(HEADERS, END_HEADERS, b"".join(b"\0" + text(name) + text(value) for name, value in fields), stream)
+        self.message(stream, message, end)
+
+    def message(self, stream, message, end=False):
         self.send(DATA, END_STREAM if end else 0, b"\0" + struct.pack(">I", len(message)) + message, stream)
 
-    def until(self, stream, *kinds):
-        """Whether one of these kinds of frames came on the stream before its end. Answers pings meanwhile."""
+    def frames_of(self, stream):
+        """Kind and payload of each frame on the stream until its end. Answers pings meanwhile."""
         while True:
             kind, flags, of, payload = self.frame()
             if kind == PING and not flags & ACK:
                 self.send(PING, ACK, payload)
-            if of != stream:
-                continue
-            if kind in kinds:
-                return True
-            if kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM):
-                return False
+            if of == stream:
+                yield kind, payload
+                if kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM):
+                    return
+
+    def until(self, stream, kind=None):
+        """Whether such a frame came on the stream before its end."""
+        return any(each == kind for each, _ in self.frames_of(stream))
 
     def frame(self):
         """Kind, flags, stream, payload; EOFError when the server has closed."""

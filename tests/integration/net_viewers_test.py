@@ -6,6 +6,7 @@ Usage: net_viewers_test.py BIN VECTORS PARAMETERS MODULES
 
 import json
 import sys
+import time
 import unittest
 
 import daemon_fixture as fixture
@@ -101,6 +102,22 @@ class Viewers(unittest.TestCase):
         reader = self.connect(daemon)
         reader.call(1, "/cuzkd.v1.Operator/Watch", named("long"))
         self.assertTrue(reader.until(1, DATA), "the seats are free again")
+
+    def test_who_reads_may_stay(self):
+        daemon = self.start("--grpc.keepalive_timeout", "1s")
+        self.hold(daemon, "long")
+        watch, reflection = self.connect(daemon), self.connect(daemon)
+        watch.call(1, "/cuzkd.v1.Operator/Watch", named("long"))
+        reflection.call(1, REFLECTION, LIST_SERVICES, end=False)
+        self.assertTrue(watch.until(1, DATA) and reflection.until(1, DATA))
+        time.sleep(4)  # longer than anybody may leave an answer lying
+        reflection.message(1, LIST_SERVICES)
+        self.assertTrue(reflection.until(1, DATA), "another answer")
+        daemon.tell("release")
+        told = [payload for kind, payload in watch.frames_of(1) if kind == DATA]
+        self.assertIn(b"completed", told[-1])
+        self.assertEqual(daemon.control("await", "long").code, 0)
+        self.assertEqual(net.metrics(daemon)["cuzk_results_not_taken_total"], 0)
 
     def test_few_read_the_trace_at_once(self):
         daemon = self.start("--grpc.keepalive_timeout", "1h")
