@@ -3,9 +3,12 @@
 #include <sys/resource.h>
 
 #include "core/base/text.h"
+#include "core/engine/store_calls.h"
 
 namespace cuzk::daemon {
 namespace {
+
+constexpr double kStorePatience = std::chrono::duration<double>(engine::kStorePatience).count();
 
 double ProcessorSeconds() {
   rusage usage{};
@@ -20,6 +23,7 @@ double ProcessorSeconds() {
 
 LivenessSample MakeSample(const engine::EngineStatus& status) {
   LivenessSample sample{.scheduler_turns = status.counters.scheduler_turns_total,
+                        .store_hangs = status.store_wait_seconds >= kStorePatience,
                         .processor_seconds = ProcessorSeconds()};
   std::map<std::string, double> fractions;  // by job id; that two jobs share one does no harm
   for (const engine::JobStatus& job : status.jobs) fractions[job.progress.job_id] += job.progress.fraction;
@@ -52,7 +56,7 @@ void Liveness::See(const LivenessSample& sample, engine::TimePoint now) {
   for (const LivenessSample::Device& device : sample.devices) {
     Mover& mover = devices_[device.name];
     mover.lost = device.lost;
-    see(mover, device.work, !device.busy || (device.on_processor && computing));
+    see(mover, device.work, !device.busy || sample.store_hangs || (device.on_processor && computing));
   }
   processor_seconds_ = sample.processor_seconds;
   looked_ = now;

@@ -21,6 +21,7 @@ struct LivenessSample {
     std::string work;           ///< differs whenever the device has done something
   };
   uint64_t scheduler_turns = 0;
+  bool store_hangs = false;      ///< the job store does not answer: whoever waits for it is not to blame
   double processor_seconds = 0;  ///< of the whole process
   std::vector<Device> devices;
 };
@@ -30,7 +31,8 @@ LivenessSample MakeSample(const engine::EngineStatus& status);
 /// Not thread-safe. Times are given.
 class Liveness {
  public:
-  /// The scheduler, and every busy device, must do something once in `patience`.
+  /// The scheduler, and every busy device, must do something once in `patience`. A device that a disk which hangs may
+  /// have stopped is not judged: the end of the process would not move the disk, and would lose what was proved.
   explicit Liveness(engine::Duration patience) : patience_(patience) {}
 
   void See(const LivenessSample& sample, engine::TimePoint now);

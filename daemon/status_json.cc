@@ -227,6 +227,7 @@ std::string StatusJson(const engine::EngineStatus& status) {
   WriteAllocations(json, status);
   WriteCounters(json, status);
   WriteBuffers(json, status);
+  json.Member("job_store_wait_secs", status.store_wait_seconds);
   json.Member("ready", status.not_ready.empty()).Member("not_ready_reason", status.not_ready);
   json.Key("last_errors").BeginArray();
   for (const engine::ErrorStatus& error : status.last_errors) {

@@ -144,6 +144,7 @@ void PublishCounters(const engine::EngineCounters& counters, Metrics& metrics) {
       {MetricId::kPartitionsRetried, counters.retries_total},
       {MetricId::kProofsRefusedByVerifier, counters.wrong_proofs_total},
       {MetricId::kStoreErrors, counters.store_errors_total},
+      {MetricId::kStoreDamaged, counters.store_damaged_total},
       {MetricId::kVerifierDisagreements, counters.verifier_disagreements_total},
       {MetricId::kDeviceErrors, counters.device_errors_total},
       {MetricId::kDevicesLost, counters.devices_lost_total},
@@ -159,6 +160,7 @@ void PublishStatus(const engine::EngineStatus& status, Metrics& metrics) {
   PublishMemory(status, metrics);
   PublishCounters(status.counters, metrics);
   metrics.Set(MetricId::kReady, {}, status.not_ready.empty() ? 1 : 0);
+  metrics.Set(MetricId::kStoreWait, {}, status.store_wait_seconds);
   metrics.Set(MetricId::kResultsKept, {}, static_cast<double>(status.results_kept));
   metrics.Set(MetricId::kSynthesisThreads, {}, status.synthesis_threads);
   metrics.Set(MetricId::kSynthesisActive, {}, status.synthesis_active);

@@ -75,11 +75,14 @@ constexpr SettingRow kRows[] = {
      "What requests, witnesses, buffers and parameters may use together. auto: the machine's memory or the control "
      "group's limit, whichever is smaller, less a reserve."},
     {"memory.requests", kSize, "auto", "auto", "", "", false,
-     "The most of that for requests, as they came and parsed; more are refused, though one is always let in. auto: a "
-     "quarter."},
+     "The most of that for requests, as they came and parsed; more are refused, though one is always let in, and a "
+     "WinningPoSt may take an eighth more, or 64MiB if that is more. auto: a quarter."},
 
-    {"jobs.queue", kInteger, "1024", "", "jobs", "", true, "Accepted and unfinished jobs; more are refused."},
-    {"jobs.results", kInteger, "4096", "", "jobs", "", true, "Ended jobs whose result is kept."},
+    {"jobs.queue", kInteger, "1024", "", "jobs", "", true,
+     "Accepted and unfinished jobs; more are refused, but for 16 WinningPoSts beyond them."},
+    {"jobs.results", kInteger, "4096", "", "jobs", "", true,
+     "Ended jobs whose result is kept. Of more, first those go whose result was fetched, then those without a proof, "
+     "then proofs that nobody fetched; each the oldest first."},
     {"jobs.result_age", kDuration, "24h", "", "", "", true, "How long a result is kept."},
     {"jobs.drain", kDuration, "30m", "", "", "", true,
      "How long jobs may go on after SIGTERM. What is left goes on at the next start, or fails where nothing is kept."},
@@ -89,7 +92,9 @@ constexpr SettingRow kRows[] = {
      "Cancel a job when every caller that waits for it in Prove has gone. Curio's callers come back for the result."},
     {"jobs.state_directory", kText, "/var/lib/cuzkd", "", "", "", false,
      "Where accepted jobs and results that nobody fetched survive a restart; empty: nowhere."},
-    {"jobs.stored", kSize, "8GiB", "", "", "", false, "The most that unfinished requests may take in that folder."},
+    {"jobs.stored", kSize, "8GiB", "", "", "", false,
+     "The most that unfinished requests may take in that folder. A WinningPoSt may take an eighth more, or 64MiB if "
+     "that is more."},
     {"jobs.losses", kInteger, "3", "", "times", "", false,
      "A job that was in work so often when its device was lost or the daemon died fails instead of being tried again; "
      "0: it is always tried again."},

@@ -135,6 +135,7 @@ struct StoreRecord {
   enum class What { kEnd, kFetched, kForget, kChange } what{};
   std::shared_ptr<Job> job;  ///< kEnd
   StoredJob stored;          ///< kEnd, kChange; the others have the row alone
+  TimePoint since = std::chrono::steady_clock::now();
 };
 
 struct ErrorNote {
@@ -157,7 +158,8 @@ struct Board {
   std::deque<SynthesisTask> synthesis;
   unsigned synthesis_idle = 0;  ///< threads that wait for a task
   std::deque<FinishTask> finishing;
-  std::deque<StoreRecord> records;  ///< for the recorder
+  std::deque<StoreRecord> records;     ///< for the recorder
+  std::optional<TimePoint> recording;  ///< when the record came that it has in hand
   bool draining = false;
   bool stopping = false;
   std::string refusing;                  ///< why nothing is accepted, if no device is left

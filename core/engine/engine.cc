@@ -42,19 +42,28 @@ StatusOr<std::unique_ptr<Engine>> Engine::Create(EngineOptions options, EnginePa
   if (parts.devices.empty()) return absl::FailedPreconditionError("no device to prove on");
   std::unique_ptr<JobStore> store;
   if (!options.state_directory.empty()) {
-    CUZK_ASSIGN_OR_RETURN(store, JobStore::Open({options.state_directory, options.max_stored_bytes}));
+    CUZK_ASSIGN_OR_RETURN(store, JobStore::Open({.directory = options.state_directory,
+                                                 .max_payload_bytes = options.max_stored_bytes,
+                                                 .patience = parts.seams.store_patience,
+                                                 .seam = parts.seams.store}));
   }
   auto impl = std::make_unique<Impl>(std::move(options), std::move(parts), std::move(store));
   CUZK_RETURN_IF_ERROR(impl->Restore());
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
 
-Status Engine::Ready() const {
-  const Board& board = impl_->pipeline.board();
-  BoardLock lock(board);
-  if (board.draining) return absl::UnavailableError("the daemon is draining");
+Status Engine::Impl::Working() const {
+  const Board& board = pipeline.board();
+  if (board.draining || board.stopping) return absl::UnavailableError("the daemon is draining");
   if (!board.refusing.empty()) return absl::UnavailableError(board.refusing);
   return absl::OkStatus();
+}
+
+Status Engine::Ready() const {
+  BoardLock lock(impl_->pipeline.board());
+  CUZK_RETURN_IF_ERROR(impl_->Working());
+  CUZK_RETURN_IF_ERROR(impl_->pipeline.StoreAnswers());
+  return impl_->store != nullptr ? impl_->store->Gone() : absl::OkStatus();
 }
 
 Status Engine::AwaitLoss(std::stop_token stop) const {
@@ -91,6 +100,7 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
     submission.deadline = pipeline.WithinLimit(submission.deadline, pipeline.Now());
     CUZK_ASSIGN_OR_RETURN(std::optional<JobTicket> joined, JoinOrRefuse(submission));
     if (joined) return *joined;
+    CUZK_RETURN_IF_ERROR(pipeline.StoreAnswers());
   }
   // What a PoRep is shows only in its C1.
   if (submission.facts.kind != filecoin::Kind::kPorep && !parameters->Available(*submission.facts.proof->circuit)) {
@@ -115,15 +125,15 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
 
 StatusOr<std::optional<JobTicket>> Engine::Impl::JoinOrRefuse(const Submission& submission) {
   Board& board = pipeline.board();
-  if (board.draining || board.stopping) return absl::UnavailableError("the daemon is draining");
-  if (!board.refusing.empty()) return absl::UnavailableError(board.refusing);
+  CUZK_RETURN_IF_ERROR(Working());
   if (auto job = board.jobs.FindEqual(submission.job_id, submission.facts.kind, submission.digest)) {
     pipeline.Join(*job, submission.priority, submission.deadline);
     uint32_t position = 0;
     for (const auto& [key, other] : board.jobs.jobs()) position += key < job->key && !IsFinal(other->state);
     return JobTicket{.job_id = job->id, .key = job->key, .queue_position = position, .joined = true};
   }
-  if (board.jobs.unfinished() >= max_unfinished_jobs) {
+  const uint32_t reserve = submission.facts.kind == filecoin::Kind::kWinning ? kReservedJobs : 0;
+  if (board.jobs.unfinished() >= max_unfinished_jobs + reserve) {
     return absl::ResourceExhaustedError(StrCat("the queue is full: ", board.jobs.unfinished(), " jobs are unfinished"));
   }
   return std::optional<JobTicket>();
@@ -170,11 +180,14 @@ StatusOr<bool> Engine::Cancel(const std::string& job_id) {
   BoardLock lock(impl_->pipeline.board());
   auto job = impl_->pipeline.board().jobs.Newest(job_id);
   if (job == nullptr) return absl::NotFoundError(StrCat("no job ", job_id, " is known"));
-  bool was_running = job->state == JobState::kRunning && !Over(*job);
-  impl_->pipeline.End(lock, *job, JobState::kCancelled, "cancelled by request");
-  impl_->pipeline.board().ended.wait(lock.get(), [&] { return IsFinal(job->state) || job->suspended; });
+  const bool was_unfinished = impl_->pipeline.End(lock, *job, JobState::kCancelled, "cancelled by request");
+  auto ended = [&] { return IsFinal(job->state) || job->suspended; };
+  if (!impl_->pipeline.board().ended.wait_for(lock.get(), impl_->parts.seams.store_patience, ended)) {
+    CUZK_RETURN_IF_ERROR(Annotate(impl_->pipeline.StoreAnswers(), StrCat(job_id, " has stopped")));
+    return absl::UnavailableError(StrCat(job_id, " has stopped; the job store is slow to take that"));
+  }
   if (job->suspended) return impl_->pipeline.Kept(*job);
-  return was_running;
+  return was_unfinished;
 }
 
 void Engine::Abandon(const JobTicket& ticket) {
@@ -217,7 +230,12 @@ uint32_t Engine::Drain(TimePoint until) {
   }
   impl_->pipeline.StopLoading();
   // Whoever ends the process from here on, it was no job.
-  if (impl_->store != nullptr) (void)impl_->store->Unmark();
+  if (impl_->store == nullptr) return left;
+  if (Status unmarked = impl_->store->Unmark(); !unmarked.ok()) {
+    BoardLock lock(board);
+    impl_->pipeline.Warn(lock,
+                         StrCat(unmarked.message(), ": jobs that are in work now count as lost at the next start"));
+  }
   return left;
 }
 

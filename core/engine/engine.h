@@ -16,6 +16,7 @@
 #include "core/engine/events.h"
 #include "core/engine/job.h"
 #include "core/engine/status.h"
+#include "core/engine/store_calls.h"
 #include "core/engine/timeline.h"
 #include "core/memory/budget.h"
 #include "core/prover/device.h"
@@ -85,6 +86,9 @@ struct EngineSeams {
   std::function<void(const std::string& job_id, uint32_t partition, std::span<uint8_t> proof)> after_assembly;
   /// May change what a batch of proofs was found to be.
   std::function<bool(bool valid)> batch_answer;
+  /// Called inside every operation of the job store, with its name; may block as a disk does.
+  std::function<void(std::string_view operation)> store;
+  std::chrono::milliseconds store_patience = kStorePatience;
   ProofWork* work = nullptr;              ///< instead of core/filecoin and core/circuit
   ParameterSource* parameters = nullptr;  ///< instead of files in parameter_directory
 };
@@ -119,8 +123,9 @@ class Engine {
   /// Accepts a request, or joins an equal one (same id, kind and payload) that is unfinished, which then has the higher
   /// priority and the later deadline, or whose proof nobody fetched. Looks at message fields only and returns quickly.
   /// On an error the request was not accepted and is gone. INVALID_ARGUMENT and UNIMPLEMENTED from the message's
-  /// fields; RESOURCE_EXHAUSTED: queue, size or memory; UNAVAILABLE: draining or no device; FAILED_PRECONDITION: no
-  /// parameters for the circuit, where the message shows it.
+  /// fields; RESOURCE_EXHAUSTED: queue, size, memory or store, of each of which a WinningPoSt has a reserve;
+  /// UNAVAILABLE: draining, no device, or a store that does not answer; FAILED_PRECONDITION: no parameters for the
+  /// circuit, where the message shows it.
   StatusOr<JobTicket> Submit(ProofRequest request);
 
   /// Waits for the end of the execution that a ticket names. DEADLINE_EXCEEDED when `until` passes first (the job goes
@@ -135,8 +140,9 @@ class Engine {
   void Delivered(uint64_t key, bool taken);
 
   /// Ends the newest job with that id as cancelled: at once for whoever waits; its partitions stop at their next
-  /// boundary and give back what they hold. Whether it was unfinished and running; NOT_FOUND for an unknown id,
-  /// UNAVAILABLE if it was stopped and is kept for the next start.
+  /// boundary and give back what they hold. False if it had ended, or was about to; NOT_FOUND for an unknown id,
+  /// UNAVAILABLE if it was stopped and is kept for the next start, or if the store does not answer: then it has
+  /// stopped, and ends once the store does.
   StatusOr<bool> Cancel(const std::string& job_id);
   /// The caller of this ticket has gone: cancels the execution if no other caller shares it.
   void Abandon(const JobTicket& ticket);

@@ -22,6 +22,8 @@ struct Engine::Impl {
   /// Writes the submission to the store, if there is one.
   Status Store(Submission& submission);
 
+  /// UNAVAILABLE, with why, once nothing is accepted any more. With the board locked.
+  Status Working() const;
   StatusOr<JobTicket> Submit(ProofRequest request);
   /// With the board locked: a ticket for an equal job (JobTable::FindEqual), none if a job may be added, or why not.
   StatusOr<std::optional<JobTicket>> JoinOrRefuse(const Submission& submission);

@@ -33,10 +33,6 @@ Status Engine::Impl::Store(Submission& submission) {
   StoredJob stored{.id = submission.job_id, .kind = submission.facts.kind, .priority = submission.priority};
   stored.digest = submission.digest;
   stored.submitted_ms = WallClockMs();
-  if (submission.deadline) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*submission.deadline - pipeline.Now());
-    stored.deadline_ms = stored.submitted_ms + left.count();
-  }
   // Lent for the call, so that the payload is not copied.
   stored.vanilla = std::move(submission.vanilla);
   auto row = store->Accept(stored);
@@ -54,6 +50,8 @@ Status Engine::Impl::Restore() {
   Board& board = pipeline.board();
   BoardLock lock(board);
   TimePoint now = pipeline.Now();
+  board.counters.store_damaged_total = store->damaged().size();
+  for (const std::string& damage : store->damaged()) pipeline.Warn(lock, damage);
   for (StoredJob& stored : jobs) {
     if (IsFinal(stored.state)) {
       std::shared_ptr<Job> job = EndedJob(stored);

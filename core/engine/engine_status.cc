@@ -88,6 +88,9 @@ EngineStatus Engine::Snapshot() const {
     BoardLock lock(board);
     out.kinds = board.kinds;
     out.counters = board.counters;
+    if (auto asked = pipeline.StoreAsked()) {
+      out.store_wait_seconds = std::max(0.0, Seconds(std::chrono::steady_clock::now() - *asked));
+    }
     for (const ErrorNote& error : board.last_errors) out.last_errors.push_back({error.text, Seconds(now - error.when)});
     out.results_kept = board.jobs.ended();
     out.synthesis_active = out.synthesis_threads - std::min(out.synthesis_threads, board.synthesis_idle);
@@ -118,9 +121,9 @@ StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop
   Pipeline& pipeline = impl_->pipeline;
   Passage passage;
   std::vector<DeviceLine*> lines;
-  CUZK_RETURN_IF_ERROR(Ready());
   {
     BoardLock lock(pipeline.board());
+    CUZK_RETURN_IF_ERROR(impl_->Working());
     passage = Passage(pipeline.board().loads, pipeline.board().admission);
     for (const auto& line : pipeline.board().lines) {
       if (line->lost.ok()) lines.push_back(line.get());
@@ -141,7 +144,10 @@ StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop
     Status loaded = either.stop_requested()
                         ? absl::CancelledError("cancelled before parameters were loaded")
                         : impl_->parameters->Get(*line->device, *circuit, shape, either.get_token(), {}).status();
-    if (absl::IsCancelled(loaded) && !stop.stop_requested()) CUZK_RETURN_IF_ERROR(Ready());
+    if (absl::IsCancelled(loaded) && !stop.stop_requested()) {
+      BoardLock lock(pipeline.board());
+      CUZK_RETURN_IF_ERROR(impl_->Working());
+    }
     CUZK_RETURN_IF_ERROR(loaded);
   }
   auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);

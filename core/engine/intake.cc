@@ -5,6 +5,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/random.h"
+#include "core/engine/store.h"
 
 namespace cuzk::engine {
 
@@ -70,6 +71,7 @@ uint64_t RequestMemoryLimit(const EngineOptions& options, const memory::Budget& 
 
 Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget, uint64_t limit) {
   uint64_t bytes = submission.payload_bytes + work.ParsedBytes(submission.payload_bytes);
+  if (submission.facts.kind == filecoin::Kind::kWinning) limit += ReservedBytes(limit);
   auto memory = budget.TryReserve(memory::MemoryClass::kRequests, bytes, limit);
   if (!memory.ok()) {
     return absl::ResourceExhaustedError(StrCat("no memory for the request: ", memory.status().message()));

@@ -13,6 +13,10 @@ namespace cuzk::engine {
 
 inline constexpr size_t kMaxRequestIdBytes = 1024;
 
+/// WinningPoSts that are accepted beyond EngineOptions::max_unfinished_jobs: each earns or loses a block within half a
+/// minute, and must not be refused because others wait.
+inline constexpr uint32_t kReservedJobs = 16;
+
 /// SHA-256 over everything in the request that decides its answer; the id, the priority and the deadline do not.
 Bytes32 PayloadDigest(const filecoin::VanillaRequest& request);
 
@@ -27,8 +31,8 @@ StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const E
 /// any number of them.
 uint64_t RequestMemoryLimit(const EngineOptions& options, const memory::Budget& budget);
 
-/// Counts the request and its parsed form in the budget, of which requests may take `limit` bytes. RESOURCE_EXHAUSTED
-/// if there is no room now.
+/// Counts the request and its parsed form in the budget, of which requests may take `limit` bytes, a WinningPoSt those
+/// of ReservedBytes as well. RESOURCE_EXHAUSTED if there is no room now.
 Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget, uint64_t limit);
 
 }  // namespace cuzk::engine

@@ -48,8 +48,7 @@ std::shared_ptr<Job> JobTable::AddEnded(std::shared_ptr<Job> job, TimePoint now,
   job->stop.request_stop();
   jobs_.emplace(job->key, job);
   by_id_[job->id].insert(job->key);
-  auto ended_later = [&](uint64_t key) { return *jobs_.at(key)->finished > *job->finished; };
-  ended_.insert(std::find_if(ended_.begin(), ended_.end(), ended_later), job->key);
+  Peers(*job).emplace(*job->finished, job->key);
   return job;
 }
 
@@ -87,22 +86,48 @@ bool JobTable::Finish(Job& job, JobState state, std::string proof, std::string e
   job.parsed.reset();
   job.stop.request_stop();
   --unfinished_;
-  ended_.push_back(job.key);
+  Peers(job).emplace(now, job.key);
   Prune(now);
   return true;
 }
 
+JobTable::Worth JobTable::WorthOf(const Job& job) {
+  return job.fetched ? kFetched : job.state == JobState::kCompleted ? kProof : kFailed;
+}
+
+bool JobTable::Fetched(Job& job) {
+  if (job.fetched || !IsFinal(job.state)) return false;
+  // One that was forgotten while somebody waited stays so.
+  const bool kept = Peers(job).erase({*job.finished, job.key}) > 0;
+  job.fetched = true;
+  if (kept) Peers(job).emplace(*job.finished, job.key);
+  return kept;
+}
+
+uint64_t JobTable::ended() const {
+  uint64_t count = 0;
+  for (const auto& peers : ended_) count += peers.size();
+  return count;
+}
+
 void JobTable::Prune(TimePoint now) {
-  while (!ended_.empty()) {
-    auto job = jobs_.at(ended_.front());
-    if (ended_.size() <= retention_.max_results && now - *job->finished <= retention_.age) return;
-    ended_.pop_front();
-    if (job->row != 0) forgotten_rows_.push_back(job->row);
-    auto keys = by_id_.find(job->id);
-    keys->second.erase(job->key);
-    if (keys->second.empty()) by_id_.erase(keys);
-    jobs_.erase(job->key);
+  for (auto& peers : ended_) {
+    while (!peers.empty() && now - peers.begin()->first > retention_.age) Forget(*jobs_.at(peers.begin()->second));
   }
+  uint64_t left = ended();
+  for (auto& peers : ended_) {
+    for (; !peers.empty() && left > retention_.max_results; --left) Forget(*jobs_.at(peers.begin()->second));
+  }
+}
+
+void JobTable::Forget(const Job& job) {
+  const auto held = jobs_.at(job.key);
+  if (job.row != 0) forgotten_rows_.push_back(job.row);
+  auto keys = by_id_.find(job.id);
+  keys->second.erase(job.key);
+  if (keys->second.empty()) by_id_.erase(keys);
+  Peers(job).erase({*job.finished, job.key});
+  jobs_.erase(job.key);
 }
 
 JobResult ResultOf(const Job& job) {

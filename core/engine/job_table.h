@@ -1,9 +1,9 @@
 #pragma once
 // The jobs by key and by id, the joining of equal ones, and how long ended ones are kept. No threads and no clock.
 
+#include <array>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,6 +15,8 @@
 
 namespace cuzk::engine {
 
+/// Ended jobs beyond `age` are forgotten. Of those that are too many first the ones whose result somebody has got, then
+/// those that failed or were cancelled, then proofs that nobody fetched; each the longest ended first.
 struct Retention {
   uint32_t max_results = 1000;
   std::chrono::seconds age{3600};
@@ -42,6 +44,8 @@ class JobTable {
   /// Ends an unfinished job, drops what it held, and stops those who work for it. `proof` for kCompleted, `error` for
   /// the others. False, with no effect, if it had ended before.
   bool Finish(Job& job, JobState state, std::string proof, std::string error, TimePoint now);
+  /// Somebody has got the result. False if somebody had before.
+  bool Fetched(Job& job);
   /// What is kept from the next Prune on.
   void SetRetention(Retention retention) { retention_ = retention; }
   /// Forgets ended jobs beyond the retention.
@@ -52,15 +56,21 @@ class JobTable {
   /// In order of submission.
   const std::map<uint64_t, std::shared_ptr<Job>>& jobs() const { return jobs_; }
   uint32_t unfinished() const { return unfinished_; }
-  uint64_t ended() const { return ended_.size(); }
+  uint64_t ended() const;
 
  private:
+  /// In the order in which they are forgotten.
+  enum Worth : size_t { kFetched, kFailed, kProof, kWorths };
+  static Worth WorthOf(const Job& job);
+  std::set<std::pair<TimePoint, uint64_t>>& Peers(const Job& job) { return ended_[WorthOf(job)]; }
+  void Forget(const Job& job);
+
   Retention retention_;
   uint64_t next_key_ = 1;
   uint32_t unfinished_ = 0;
   std::map<uint64_t, std::shared_ptr<Job>> jobs_;
   std::map<std::string, std::set<uint64_t>> by_id_;
-  std::deque<uint64_t> ended_;  // in order of ending
+  std::array<std::set<std::pair<TimePoint, uint64_t>>, kWorths> ended_;  // when, and key
   std::vector<int64_t> forgotten_rows_;
 };
 

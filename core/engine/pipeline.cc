@@ -137,12 +137,7 @@ void Pipeline::Join(Job& job, Priority priority, std::optional<TimePoint> deadli
   board_.admission.Notify();
   for (auto& line : board_.lines) line->wake.notify_all();
   if (parts_.store == nullptr || job.row == 0) return;
-  StoredJob changed{.row = job.row, .priority = priority};
-  if (deadline) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - Now());
-    changed.deadline_ms = WallClockMs() + left.count();
-  }
-  Write({StoreRecord::What::kChange, nullptr, std::move(changed)});
+  Write({StoreRecord::What::kChange, nullptr, StoredJob{.row = job.row, .priority = priority}});
 }
 
 void Pipeline::Refresh(Job& job) {
@@ -186,111 +181,6 @@ JobProgress Pipeline::ProgressOf(Job& job) const {
 
 void Pipeline::Publish(Job& job) {
   if (parts_.events->watched()) parts_.events->Publish(ProgressOf(job));
-}
-
-void Pipeline::StopWork(BoardLock& lock, Job& job) {
-  job.stage = StageOf(job);
-  // Freed after the lock: these may be large.
-  struct Remains {
-    Passage passage;
-    filecoin::VanillaRequest vanilla;
-    std::shared_ptr<const ParsedJob> parsed;
-  };
-  auto remains = std::make_shared<Remains>(
-      Remains{Passage(board_.in_flight, board_.admission), std::move(job.vanilla), std::move(job.parsed)});
-  lock.After([remains]() mutable { remains.reset(); });
-  job.memory.Release();
-  if (std::exchange(job.loading, false)) StopUnwantedLoads(job);
-  job.stop.request_stop();
-  board_.scheduler.Remove(job.key);
-  board_.admission.Notify();
-}
-
-bool Pipeline::End(BoardLock& lock, Job& job, JobState state, std::string text) {
-  if (Over(job)) return false;
-  StopWork(lock, job);
-  if (parts_.store == nullptr || job.row == 0) {
-    Conclude(lock, job, state, std::move(text));
-    return true;
-  }
-  bool completed = state == JobState::kCompleted;
-  StoredJob stored{.row = job.row, .state = state, .finished_ms = WallClockMs()};
-  (completed ? stored.proof : stored.error) = text;
-  if (completed) {
-    stored.timings = job.timings;
-    stored.timings.total_ms = Milliseconds(Now() - job.submitted);
-  }
-  job.ending = Ending{state, std::move(text)};
-  Write({StoreRecord::What::kEnd, board_.jobs.Find(job.key), std::move(stored)});
-  return true;
-}
-
-void Pipeline::Conclude(BoardLock& lock, Job& job, JobState state, std::string text) {
-  bool completed = state == JobState::kCompleted;
-  std::string error = completed ? "" : text;
-  board_.jobs.Finish(job, state, completed ? std::move(text) : std::string(), error, Now());
-  KindStatus& kind = board_.kinds[job.facts.kind];
-  if (completed) kind.completed_total++;
-  if (state == JobState::kCancelled) kind.cancelled_total++;
-  if (state == JobState::kFailed) {
-    kind.failed_total++;
-    Note(StrCat(job.id, ": ", error));
-  }
-  Publish(job);
-  board_.ended.notify_all();
-  if (parts_.engine->observer == nullptr) return;
-  job.reporting = true;
-  lock.After([this, ended = board_.jobs.Find(job.key), result = ResultOf(job)] { Report(*ended, result); });
-}
-
-void Pipeline::Report(Job& job, const JobResult& result) {
-  parts_.engine->observer->OnJob(result, std::chrono::duration<double>(*job.finished - job.submitted).count());
-  BoardLock lock(board_);
-  job.reporting = false;
-  board_.ended.notify_all();
-}
-
-std::vector<std::shared_ptr<Job>> Pipeline::Unfinished() const {
-  std::vector<std::shared_ptr<Job>> unfinished;
-  for (const auto& [key, job] : board_.jobs.jobs()) {
-    if (!Over(*job)) unfinished.push_back(job);
-  }
-  return unfinished;
-}
-
-uint32_t Pipeline::StopAll(BoardLock& lock, JobState state, const std::string& text) {
-  auto unfinished = Unfinished();
-  for (const auto& job : unfinished) {
-    if (parts_.store != nullptr && job->row != 0) {
-      StopWork(lock, *job);
-      job->suspended = true;
-    } else {
-      End(lock, *job, state, text);
-    }
-  }
-  board_.ended.notify_all();
-  return static_cast<uint32_t>(unfinished.size());
-}
-
-Status Pipeline::Kept(const Job& job) const {
-  return absl::UnavailableError(StrCat(board_.refusing.empty() ? "the daemon stopped" : board_.refusing, "; job ",
-                                       job.id, " is kept and goes on at the next start"));
-}
-
-bool Pipeline::Drained() const {
-  const auto& jobs = board_.jobs.jobs();
-  return std::all_of(jobs.begin(), jobs.end(),
-                     [](const auto& entry) { return IsFinal(entry.second->state) || entry.second->suspended; });
-}
-
-void Pipeline::Fetched(Job& job) {
-  if (job.fetched) return;
-  job.fetched = true;
-  if (job.row != 0) Write({StoreRecord::What::kFetched, nullptr, StoredJob{.row = job.row}});
-}
-
-void Pipeline::Forget(int64_t row) {
-  if (row != 0) Write({StoreRecord::What::kForget, nullptr, StoredJob{.row = row}});
 }
 
 void Pipeline::Note(std::string text) {

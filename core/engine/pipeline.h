@@ -2,7 +2,7 @@
 // The way of a job through the house: parsed on a synthesis thread, its partitions admitted one by one as memory
 // allows, synthesised into leases, proved by two workers a device, assembled and verified by the finisher. Each
 // thread's loop is in a file of its own: admission.cc (and relief.cc, for when memory is short), synthesis.cc,
-// loader.cc, device_worker.cc, finisher.cc, recorder.cc.
+// loader.cc, device_worker.cc, finisher.cc, recorder.cc. How a job ends is in endings.cc.
 
 #include <deque>
 #include <functional>
@@ -69,6 +69,13 @@ class Pipeline {
   void Fetched(Job& job);
   /// The store need not keep a row any more; 0: there is none. With the board locked.
   void Forget(int64_t row);
+  /// When the store was asked the oldest of what it has not answered, or got the oldest record that waits for it; by
+  /// the steady clock. With the board locked; waits for nothing.
+  std::optional<TimePoint> StoreAsked() const;
+  /// UNAVAILABLE if it was asked something too long ago; records that wait their turn are no reason. Waits for nothing.
+  Status StoreAnswers() const;
+  /// Something that an operator should read: in the log and among the last errors. With the board locked.
+  void Warn(BoardLock& lock, std::string text);
   /// The shape of a circuit, made on the first call. Blocks.
   StatusOr<std::shared_ptr<const r1cs::Shape>> ShapeOf(const filecoin::Circuit& circuit);
   /// What Watch tells about a job. With the board locked.
@@ -81,17 +88,18 @@ class Pipeline {
   void ReturnPartition(Job& job, uint32_t index);
   void LoseDevice(BoardLock& lock, DeviceLine& line, const Status& why);
   void Note(std::string text);
-  void Warn(BoardLock& lock, std::string text);
-  void StopWork(BoardLock& lock, Job& job);
-  void Conclude(BoardLock& lock, Job& job, JobState state, std::string text);
-  std::vector<std::shared_ptr<Job>> Unfinished() const;
   CircuitDesk& Desk(const filecoin::Circuit& circuit);
   bool Live(const CircuitDesk& desk) const;
   // pipeline.cc, with or without the lock
   void Draw(const PartitionTask& task, std::string_view name, const std::string& track, TimePoint begin);
   // pipeline.cc, without the lock
-  void Report(Job& job, const JobResult& result);
   void Measured(const Job& job, Stage stage, Duration duration);
+
+  // endings.cc, all with the board locked but for Report
+  void StopWork(BoardLock& lock, Job& job);
+  void Conclude(BoardLock& lock, Job& job, JobState state, std::string text);
+  std::vector<std::shared_ptr<Job>> Unfinished() const;
+  void Report(Job& job, const JobResult& result);
 
   // admission.cc
   struct Wanted;

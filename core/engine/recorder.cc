@@ -13,14 +13,16 @@ void Pipeline::Write(StoreRecord record) {
 
 void Pipeline::RunRecorder() {
   for (;;) {
-    std::deque<StoreRecord> records;
+    StoreRecord record;
     {
       BoardLock lock(board_);
       board_.recorder_wake.wait(lock.get(), [this] { return board_.stopping || !board_.records.empty(); });
       if (board_.records.empty()) return;
-      records.swap(board_.records);
+      record = std::move(board_.records.front());
+      board_.records.pop_front();
+      board_.recording = record.since;
     }
-    for (const StoreRecord& record : records) Record(record);
+    Record(record);
   }
 }
 
@@ -41,6 +43,7 @@ void Pipeline::Record(const StoreRecord& record) {
       break;
   }
   BoardLock lock(board_);
+  board_.recording.reset();
   if (!status.ok()) {
     board_.counters.store_errors_total++;
     Warn(lock, std::string(status.message()));

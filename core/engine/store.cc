@@ -37,20 +37,6 @@ bool IsPayloadName(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// What ended, or had not.
-bool IsStoredState(int64_t number) {
-  const auto state = static_cast<JobState>(number);
-  return number >= 0 && number <= static_cast<int64_t>(JobState::kCancelled) &&
-         (state == JobState::kQueued || IsFinal(state));
-}
-
-/// Whether a job that was completed has the proof that was stored.
-bool IsStoredProof(std::string_view proof, std::string_view digest) {
-  const Bytes32 actual = Sha256(AsBytes(proof));
-  return !proof.empty() && proof.size() % filecoin::kProofBytes == 0 && digest.size() == actual.size() &&
-         std::memcmp(digest.data(), actual.data(), actual.size()) == 0;
-}
-
 }  // namespace
 
 StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) {
@@ -79,31 +65,32 @@ Status JobStore::Begin() {
     return absl::AbortedError(StrCat("another process uses the job store in ", options_.directory.string()));
   }
   CUZK_RETURN_IF_ERROR(OpenDatabase());
-  CUZK_RETURN_IF_ERROR(UnfinishDamagedProofs());
+  CUZK_RETURN_IF_ERROR(MendRows());
   CUZK_RETURN_IF_ERROR(OpenMarks());
   return DeleteOrphans();
 }
 
-Status JobStore::UnfinishDamagedProofs() {
-  std::vector<int64_t> damaged;
-  {
-    Statement rows(*this, "SELECT row,digest,proof,proof_digest FROM jobs WHERE state=?");
-    rows.Bind(static_cast<int64_t>(JobState::kCompleted));
-    for (;;) {
-      CUZK_ASSIGN_OR_RETURN(bool more, rows.Step());
-      if (!more) break;
-      Bytes32 digest{};
-      const std::string stored = rows.Bytes(1);
-      if (stored.size() != digest.size() || IsStoredProof(rows.Bytes(2), rows.Bytes(3))) continue;
-      std::memcpy(digest.data(), stored.data(), digest.size());
-      if (ReadPayload(rows.Int(0), digest).ok()) damaged.push_back(rows.Int(0));
-    }
-  }
-  for (int64_t row : damaged) {
-    Statement update(*this, "UPDATE jobs SET state=?,proof=NULL,proof_digest=NULL,fetched=0,finished=0 WHERE row=?");
-    CUZK_RETURN_IF_ERROR(update.Bind(static_cast<int64_t>(JobState::kQueued)).Bind(row).Run());
-  }
-  return absl::OkStatus();
+Status JobStore::StillThere() {
+  const std::filesystem::path lock = options_.directory / "lock";
+  struct stat opened {
+  }, now{};
+  if (fstat(lock_file_, &opened) != 0) return ErrnoStatus(errno, "look at", lock);
+  gone_ = stat(lock.c_str(), &now) != 0 || now.st_dev != opened.st_dev || now.st_ino != opened.st_ino;
+  return Gone();
+}
+
+Status JobStore::Answers(std::optional<TimePoint> since) const {
+  const auto now = std::chrono::steady_clock::now();
+  if (!since || now - *since < options_.patience) return absl::OkStatus();
+  return absl::UnavailableError(StrCat("the job store in ", options_.directory.string(), " has not answered for ",
+                                       std::chrono::duration_cast<std::chrono::seconds>(now - *since).count(),
+                                       " s: no job can be kept"));
+}
+
+Status JobStore::Gone() const {
+  if (!gone_) return absl::OkStatus();
+  return absl::UnavailableError(StrCat("the job store in ", options_.directory.string(),
+                                       " was removed or replaced under this process: no job can be kept; restart it"));
 }
 
 JobStore::~JobStore() {
@@ -137,51 +124,40 @@ Status JobStore::DeleteOrphans() {
 }
 
 StatusOr<std::vector<StoredJob>> JobStore::Load() {
-  std::lock_guard lock(mutex_);
-  StatusOr<std::vector<StoredJob>> jobs = ReadRows();
-  return jobs.ok() ? std::move(jobs) : Advised(jobs.status());
-}
-
-StatusOr<std::vector<StoredJob>> JobStore::ReadRows() {
+  const Turn turn(*this, "load");
   std::vector<StoredJob> jobs;
   Statement rows(*this,
-                 "SELECT row,id,kind,priority,digest,submitted,deadline,state,proof,error,timings,fetched,finished,"
-                 "proof_number,bytes,losses,proof_digest FROM jobs ORDER BY row");
+                 "SELECT row,id,kind,priority,digest,submitted,state,proof,error,timings,fetched,finished,"
+                 "proof_number,bytes,losses FROM jobs ORDER BY row");
   for (;;) {
-    CUZK_ASSIGN_OR_RETURN(bool more, rows.Step());
-    if (!more) return jobs;
+    StatusOr<bool> more = rows.Step();
+    if (!more.ok()) return Advised(more.status());
+    if (!*more) return jobs;
     StoredJob job{.row = rows.Int(0), .id = rows.Bytes(1)};
+    // That these are what they may be is MendRows' work.
     job.kind = static_cast<filecoin::Kind>(rows.Int(2));
     job.priority = static_cast<Priority>(rows.Int(3));
-    std::string digest = rows.Bytes(4), timings = rows.Bytes(10);
-    // The numbers of what follows are looked up in tables; a disk may have changed them.
-    if (filecoin::FindKind(static_cast<uint64_t>(rows.Int(2))) == nullptr ||
-        rows.Int(3) < static_cast<int64_t>(Priority::kLow) || rows.Int(3) > static_cast<int64_t>(Priority::kCritical) ||
-        !IsStoredState(rows.Int(7)) || digest.size() != job.digest.size()) {
-      return absl::DataLossError(
-          StrCat("job store in ", options_.directory.string(), ": row ", job.row, " of jobs.sqlite is damaged"));
-    }
-    std::memcpy(job.digest.data(), digest.data(), job.digest.size());
+    std::string digest = rows.Bytes(4), timings = rows.Bytes(9);
+    std::memcpy(job.digest.data(), digest.data(), std::min(digest.size(), job.digest.size()));
     std::memcpy(&job.timings, timings.data(), std::min(timings.size(), sizeof job.timings));
     job.submitted_ms = rows.Int(5);
-    if (!rows.IsNull(6)) job.deadline_ms = rows.Int(6);
-    job.state = static_cast<JobState>(rows.Int(7));
-    job.proof = rows.Bytes(8);
-    if (job.state == JobState::kCompleted && !IsStoredProof(job.proof, rows.Bytes(16))) {
-      return absl::DataLossError(StrCat("job store in ", options_.directory.string(), ": the proof in row ", job.row,
-                                        " of jobs.sqlite is damaged"));
-    }
-    job.error = rows.Bytes(9);
-    job.fetched = rows.Int(11) != 0;
-    job.finished_ms = rows.Int(12);
-    job.registered_proof = static_cast<uint64_t>(rows.Int(13));
-    job.payload_bytes = static_cast<uint64_t>(rows.Int(14));
-    job.losses = static_cast<uint32_t>(rows.Int(15));
+    job.state = static_cast<JobState>(rows.Int(6));
+    job.proof = rows.Bytes(7);
+    job.error = rows.Bytes(8);
+    job.fetched = rows.Int(10) != 0;
+    job.finished_ms = rows.Int(11);
+    job.registered_proof = static_cast<uint64_t>(rows.Int(12));
+    job.payload_bytes = static_cast<uint64_t>(rows.Int(13));
+    job.losses = static_cast<uint32_t>(rows.Int(14));
     jobs.push_back(std::move(job));
   }
 }
 
+uint64_t ReservedBytes(uint64_t limit) { return std::max(limit / 8, uint64_t{64} << 20); }
+
 StatusOr<filecoin::VanillaRequest> JobStore::ReadPayload(int64_t row, const Bytes32& digest) const {
+  const StoreCalls::Call call(calls_);
+  if (options_.seam) options_.seam("read payload");
   CUZK_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(PayloadPath(row)));
   CUZK_ASSIGN_OR_RETURN(filecoin::VanillaRequest request, ReadRequest(file));
   if (PayloadDigest(request) != digest) return absl::DataLossError("its payload is damaged");
@@ -198,47 +174,60 @@ Status JobStore::WritePayload(int64_t row, const filecoin::VanillaRequest& reque
 }
 
 StatusOr<int64_t> JobStore::Accept(const StoredJob& job) {
-  std::lock_guard lock(mutex_);
-  uint64_t bytes = job.vanilla.payload_bytes();
-  if (payload_bytes_ + bytes > options_.max_payload_bytes) {
-    return absl::ResourceExhaustedError(StrCat("the job store holds ", payload_bytes_, " of at most ",
-                                               options_.max_payload_bytes, " bytes of requests"));
+  const Turn turn(*this, "accept", options_.patience);
+  if (!turn.mine()) {
+    CUZK_RETURN_IF_ERROR(Answers(OldestCall()));
+    return absl::UnavailableError("the job store is busy");
+  }
+  CUZK_RETURN_IF_ERROR(StillThere());
+  const uint64_t bytes = job.vanilla.payload_bytes();
+  uint64_t most = options_.max_payload_bytes;
+  if (job.kind == filecoin::Kind::kWinning) most += ReservedBytes(most);
+  if (payload_bytes_ + bytes > most) {
+    return absl::ResourceExhaustedError(
+        StrCat("the job store holds ", payload_bytes_, " of at most ", most, " bytes of requests"));
   }
   // The row is committed after its payload is on disk.
   CUZK_RETURN_IF_ERROR(Execute("BEGIN"));
-  Status status;
-  int64_t row = 0;
-  {
-    Statement insert(*this,
-                     "INSERT INTO jobs(id,kind,proof_number,priority,digest,bytes,submitted,deadline,state) "
-                     "VALUES(?,?,?,?,?,?,?,?,?)");
-    status = insert.BindText(job.id)
-                 .Bind(static_cast<int64_t>(job.kind))
-                 .Bind(static_cast<int64_t>(job.vanilla.registered_proof))
-                 .Bind(static_cast<int64_t>(job.priority))
-                 .BindBlob(job.digest)
-                 .Bind(static_cast<int64_t>(bytes))
-                 .Bind(job.submitted_ms)
-                 .Bind(job.deadline_ms)
-                 .Bind(static_cast<int64_t>(JobState::kQueued))
-                 .Run();
-    row = sqlite3_last_insert_rowid(database_);
-  }
-  if (status.ok()) status = WritePayload(row, job.vanilla);
+  StatusOr<int64_t> row = Insert(job);
+  Status status = row.status();
+  if (status.ok()) status = WritePayload(*row, job.vanilla);
   if (status.ok()) status = Execute("COMMIT");
   if (!status.ok()) {
     (void)Execute("ROLLBACK");
     std::error_code unremoved;
-    std::filesystem::remove(PayloadPath(row), unremoved);
+    if (row.ok()) std::filesystem::remove(PayloadPath(*row), unremoved);
     return status;
   }
   std::error_code ignored;
-  payload_bytes_ += std::filesystem::file_size(PayloadPath(row), ignored);
+  payload_bytes_ += std::filesystem::file_size(PayloadPath(*row), ignored);
   return row;
 }
 
+StatusOr<int64_t> JobStore::Insert(const StoredJob& job) {
+  StoredJob sealed{.id = job.id, .kind = job.kind, .digest = job.digest, .submitted_ms = job.submitted_ms};
+  sealed.registered_proof = job.vanilla.registered_proof;
+  sealed.payload_bytes = job.vanilla.payload_bytes();
+  const Bytes32 seal = SealOf(sealed);
+  Statement insert(*this,
+                   "INSERT INTO jobs(id,kind,proof_number,priority,digest,bytes,submitted,state,seal) "
+                   "VALUES(?,?,?,?,?,?,?,?,?)");
+  CUZK_RETURN_IF_ERROR(insert.BindText(job.id)
+                           .Bind(static_cast<int64_t>(job.kind))
+                           .Bind(static_cast<int64_t>(sealed.registered_proof))
+                           .Bind(static_cast<int64_t>(job.priority))
+                           .BindBlob(job.digest)
+                           .Bind(static_cast<int64_t>(sealed.payload_bytes))
+                           .Bind(job.submitted_ms)
+                           .Bind(static_cast<int64_t>(JobState::kQueued))
+                           .BindBlob(seal)
+                           .Run());
+  return sqlite3_last_insert_rowid(database_);
+}
+
 Status JobStore::Finish(const StoredJob& job) {
-  std::lock_guard lock(mutex_);
+  const Turn turn(*this, "finish");
+  CUZK_RETURN_IF_ERROR(StillThere());
   Statement update(*this, "UPDATE jobs SET state=?,proof=?,proof_digest=?,error=?,timings=?,finished=? WHERE row=?");
   const Bytes32 digest = Sha256(AsBytes(job.proof));
   ByteSpan timings(reinterpret_cast<const uint8_t*>(&job.timings), sizeof job.timings);
@@ -262,18 +251,18 @@ void JobStore::DeletePayload(int64_t row) {
 }
 
 Status JobStore::Change(const StoredJob& job) {
-  std::lock_guard lock(mutex_);
-  Statement update(*this, "UPDATE jobs SET priority=?,deadline=? WHERE row=?");
-  return update.Bind(static_cast<int64_t>(job.priority)).Bind(job.deadline_ms).Bind(job.row).Run();
+  const Turn turn(*this, "change");
+  Statement update(*this, "UPDATE jobs SET priority=? WHERE row=?");
+  return update.Bind(static_cast<int64_t>(job.priority)).Bind(job.row).Run();
 }
 
 Status JobStore::Fetched(int64_t row) {
-  std::lock_guard lock(mutex_);
+  const Turn turn(*this, "fetched");
   return Statement(*this, "UPDATE jobs SET fetched=1 WHERE row=?").Bind(row).Run();
 }
 
 Status JobStore::Forget(int64_t row) {
-  std::lock_guard lock(mutex_);
+  const Turn turn(*this, "forget");
   CUZK_RETURN_IF_ERROR(Statement(*this, "DELETE FROM jobs WHERE row=?").Bind(row).Run());
   DeletePayload(row);
   return absl::OkStatus();

@@ -4,12 +4,16 @@
 // beside it, so that there is one copy of it on disk.
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/bytes.h"
@@ -17,6 +21,7 @@
 #include "core/base/input_file.h"
 #include "core/base/status.h"
 #include "core/engine/job.h"
+#include "core/engine/store_calls.h"
 
 struct sqlite3;
 
@@ -30,7 +35,6 @@ struct StoredJob {
   Priority priority{};
   Bytes32 digest{};
   int64_t submitted_ms = 0;
-  std::optional<int64_t> deadline_ms;
   JobState state = JobState::kQueued;  ///< kQueued for everything that had not ended
   filecoin::VanillaRequest vanilla;    ///< given to Accept; Load leaves it empty
   uint64_t registered_proof = 0;       ///< the message's
@@ -45,6 +49,9 @@ struct StoredJob {
 struct StoreOptions {
   std::filesystem::path directory;                 ///< made with mode 0700 if it is not there; otherwise left as it is
   uint64_t max_payload_bytes = uint64_t{8} << 30;  ///< of all unfinished requests
+  std::chrono::milliseconds patience = kStorePatience;  ///< of Accept, with what others ask
+  /// For tests: called inside every operation, with its name; may block like a disk.
+  std::function<void(std::string_view operation)> seam;
 };
 
 /// PERMISSION_DENIED, with the mode and what to do, if the folder is there and open to others than its user and group:
@@ -59,22 +66,26 @@ Status PrepareStateDirectory(const std::filesystem::path& directory);
 class JobStore {
  public:
   /// Opens or makes the store, and deletes payload files of its own that belong to no unfinished job; whatever else
-  /// lies in the folder stays. What was in work when the process before this one died has one loss more.
+  /// lies in the folder stays. What was in work when the process before this one died has one loss more. A job that is
+  /// damaged is proved again where its request is whole, else it has failed: see damaged().
   /// ABORTED while another process has it open or its database is locked; FAILED_PRECONDITION if its format is of a
   /// later program, or if it cannot be opened or is damaged; PERMISSION_DENIED; RESOURCE_EXHAUSTED if the disk is full.
   static StatusOr<std::unique_ptr<JobStore>> Open(const StoreOptions& options);
   ~JobStore();
 
-  /// Everything in it, oldest first, without payloads. FAILED_PRECONDITION, with what to do, if it is damaged.
+  /// Everything in it, oldest first, without payloads. FAILED_PRECONDITION, with what to do, if it cannot be read.
   StatusOr<std::vector<StoredJob>> Load();
+  /// What Open found damaged, a line for people each.
+  const std::vector<std::string>& damaged() const { return damaged_; }
   /// The payload of an unfinished job. DATA_LOSS or NOT_FOUND if it is damaged or missing.
   StatusOr<filecoin::VanillaRequest> ReadPayload(int64_t row, const Bytes32& digest) const;
 
-  /// On disk when it returns. RESOURCE_EXHAUSTED above the limit or on a full disk.
+  /// On disk when it returns. RESOURCE_EXHAUSTED above the limit (a WinningPoSt has a reserve, ReservedBytes) or on a
+  /// full disk; UNAVAILABLE if the store has not answered others for `patience`, or has gone.
   StatusOr<int64_t> Accept(const StoredJob& job);
   /// The end of a job, with its proof or error; its payload goes. On disk when it returns.
   Status Finish(const StoredJob& job);
-  /// Priority and deadline are now others.
+  /// The priority is now another.
   Status Change(const StoredJob& job);
   /// Somebody has got the result; not flushed at once.
   Status Fetched(int64_t row);
@@ -89,35 +100,60 @@ class JobStore {
   /// A device was lost with this job on it. On disk when it returns.
   Status CountLoss(int64_t row);
 
+  /// Of what it was asked and has not answered, the oldest; waits for nothing.
+  std::optional<TimePoint> OldestCall() const { return calls_.Oldest(); }
+  /// UNAVAILABLE if it has not answered for `patience` what was asked at `since`, with the time.
+  Status Answers(std::optional<TimePoint> since) const;
+  /// UNAVAILABLE if the last operation found the folder removed or replaced under this process; waits for nothing.
+  Status Gone() const;
+
  private:
   class Statement;
+  class Turn;
   explicit JobStore(const StoreOptions& options) : options_(options) {}
   Status Begin();
   Status Advised(const Status& status) const;
-  StatusOr<std::vector<StoredJob>> ReadRows();  // with mutex_ held
+  /// Looks whether the folder is still the one that was opened.
+  Status StillThere();
   Status OpenDatabase();
-  /// What an older program wrote becomes this program's format, all or nothing. Its proofs are taken as they are.
-  Status Renew();
+  /// What an older program of format `from` wrote becomes this program's format, all or nothing. What had no digest is
+  /// taken as it is.
+  Status Renew(int64_t from);
   Status AddColumn(const char* name, const char* type);
+  Status DropColumn(const char* name);
+  StatusOr<bool> HasColumn(const char* name);
   Status DigestProofs();
-  /// A proof that is damaged is forgotten where its payload is still there: the job is unfinished again.
-  Status UnfinishDamagedProofs();
+  Status SealRows();
+  /// Deals with what the disk has changed: see Open.
+  Status MendRows();
+  struct Damage;
+  StatusOr<std::vector<Damage>> FindDamage();
+  Status Mend(const Damage& damage);
   Status OpenMarks();
   Status Execute(const char* sql);
   Status Error(std::string_view what) const;
   std::filesystem::path PayloadPath(int64_t row) const;
   Status DeleteOrphans();
   void DeletePayload(int64_t row);
+  StatusOr<int64_t> Insert(const StoredJob& job);
   Status WritePayload(int64_t row, const filecoin::VanillaRequest& request) const;
 
   const StoreOptions options_;
+  mutable StoreCalls calls_;
   std::mutex mutex_;
-  sqlite3* database_ = nullptr;  // guarded by mutex_
+  std::condition_variable free_;
+  bool taken_ = false;  // somebody has the turn, who alone may use the database; guarded by mutex_
+  sqlite3* database_ = nullptr;
+  std::vector<std::string> damaged_;
+  std::atomic<bool> gone_ = false;
   int lock_file_ = -1;
   int marks_ = -1;                         // the file of marks: by worker the row, eight bytes each
   std::atomic<bool> orderly_end_ = false;  // no marks any more
-  uint64_t payload_bytes_ = 0;             // of the files; guarded by mutex_
+  uint64_t payload_bytes_ = 0;             // of the files; for who has the turn
 };
+
+/// What a WinningPoSt may take beyond a limit of bytes: its minute is worth more than their order.
+uint64_t ReservedBytes(uint64_t limit);
 
 /// The wall clock, in the store's unit.
 int64_t WallClockMs();

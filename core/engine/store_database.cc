@@ -15,13 +15,14 @@ namespace {
 
 /// How long a statement waits for another program, such as one that copies the database.
 constexpr int kBusyMs = 3000;
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 constexpr const char* kSchema =
     "CREATE TABLE IF NOT EXISTS jobs(row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, kind INTEGER NOT NULL,"
     " proof_number INTEGER NOT NULL, priority INTEGER NOT NULL, digest BLOB NOT NULL, bytes INTEGER NOT NULL,"
-    " submitted INTEGER NOT NULL, deadline INTEGER,"
+    " submitted INTEGER NOT NULL,"
     " state INTEGER NOT NULL, proof BLOB, error TEXT, timings BLOB, fetched INTEGER NOT NULL DEFAULT 0,"
-    " finished INTEGER NOT NULL DEFAULT 0, losses INTEGER NOT NULL DEFAULT 0, proof_digest BLOB)";
+    " finished INTEGER NOT NULL DEFAULT 0, losses INTEGER NOT NULL DEFAULT 0, proof_digest BLOB,"
+    " seal BLOB)";
 
 }  // namespace
 
@@ -69,29 +70,37 @@ Status JobStore::OpenDatabase() {
     return absl::FailedPreconditionError(
         StrCat("the job store ", path.string(), " has format ", format, "; this program writes ", kFormat));
   }
-  return format == kFormat ? absl::OkStatus() : Renew();
+  return format == kFormat ? absl::OkStatus() : Renew(format);
 }
 
-Status JobStore::Renew() {
+Status JobStore::Renew(int64_t from) {
   CUZK_RETURN_IF_ERROR(Execute("BEGIN IMMEDIATE"));
   Status status = Execute(kSchema);
   if (status.ok()) status = AddColumn("losses", "INTEGER NOT NULL DEFAULT 0");
   if (status.ok()) status = AddColumn("proof_digest", "BLOB");
-  if (status.ok()) status = DigestProofs();
+  if (status.ok()) status = AddColumn("seal", "BLOB");
+  if (status.ok()) status = DropColumn("deadline");  // nobody read it
+  if (status.ok() && from < 2) status = DigestProofs();
+  if (status.ok()) status = SealRows();
   if (status.ok()) status = Execute(StrCat("PRAGMA user_version=", kFormat).c_str());
   if (status.ok()) status = Execute("COMMIT");
   if (!status.ok()) (void)Execute("ROLLBACK");
   return status;
 }
 
+StatusOr<bool> JobStore::HasColumn(const char* name) {
+  Statement column(*this, "SELECT 1 FROM pragma_table_info('jobs') WHERE name=?");
+  return column.BindText(name).Step();
+}
+
 Status JobStore::AddColumn(const char* name, const char* type) {
-  bool there;
-  {
-    Statement column(*this, "SELECT 1 FROM pragma_table_info('jobs') WHERE name=?");
-    column.BindText(name);
-    CUZK_ASSIGN_OR_RETURN(there, column.Step());
-  }
+  CUZK_ASSIGN_OR_RETURN(const bool there, HasColumn(name));
   return there ? absl::OkStatus() : Execute(StrCat("ALTER TABLE jobs ADD COLUMN ", name, " ", type).c_str());
+}
+
+Status JobStore::DropColumn(const char* name) {
+  CUZK_ASSIGN_OR_RETURN(const bool there, HasColumn(name));
+  return there ? Execute(StrCat("ALTER TABLE jobs DROP COLUMN ", name).c_str()) : absl::OkStatus();
 }
 
 Status JobStore::DigestProofs() {

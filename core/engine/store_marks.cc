@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/engine/store.h"
+#include "core/engine/store_statement.h"
 
 namespace cuzk::engine {
 
@@ -25,17 +26,20 @@ Status JobStore::OpenMarks() {
 
 Status JobStore::Mark(unsigned worker, int64_t row) const {
   if (orderly_end_) return absl::OkStatus();
+  const StoreCalls::Call call(calls_);
+  if (options_.seam) options_.seam("mark");
   if (pwrite(marks_, &row, sizeof row, static_cast<off_t>(worker * sizeof row)) == sizeof row) return absl::OkStatus();
   return ErrnoStatus(errno, "write", options_.directory / "in-work");
 }
 
 Status JobStore::Unmark() {
   orderly_end_ = true;
+  const StoreCalls::Call call(calls_);
   return ftruncate(marks_, 0) == 0 ? absl::OkStatus() : ErrnoStatus(errno, "write", options_.directory / "in-work");
 }
 
 Status JobStore::CountLoss(int64_t row) {
-  std::lock_guard lock(mutex_);
+  const Turn turn(*this, "count loss");
   return Execute(StrCat("UPDATE jobs SET losses=losses+1 WHERE row=", row).c_str());
 }
 

@@ -1,9 +1,11 @@
 #pragma once
-// One SQL statement of the job store. For the store's own files.
+// One SQL statement of the job store, and the turn to make it. For the store's own files.
 
 #include <sqlite3.h>
 
+#include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,26 +24,17 @@ class JobStore::Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  Statement& Bind(int64_t value) {
-    sqlite3_bind_int64(statement_, ++position_, value);
-    return *this;
-  }
-  Statement& Bind(const std::optional<int64_t>& value) {
-    if (value) return Bind(*value);
-    sqlite3_bind_null(statement_, ++position_);
-    return *this;
-  }
+  Statement& Bind(int64_t value) { return Bound(sqlite3_bind_int64(statement_, ++position_, value)); }
   /// The bytes must live until the statement is destroyed.
   Statement& BindText(std::string_view text) {
-    sqlite3_bind_text64(statement_, ++position_, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
-    return *this;
+    return Bound(sqlite3_bind_text64(statement_, ++position_, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
   }
   Statement& BindBlob(ByteSpan bytes) {
-    sqlite3_bind_blob64(statement_, ++position_, bytes.data(), bytes.size(), SQLITE_STATIC);
-    return *this;
+    return Bound(sqlite3_bind_blob64(statement_, ++position_, bytes.data(), bytes.size(), SQLITE_STATIC));
   }
   /// True with a row, false at the end.
   StatusOr<bool> Step() {
+    if (!bound_) return store_.Error("a value of a statement");  // no call since then: the message is still its own
     int code = prepared_ ? sqlite3_step(statement_) : SQLITE_ERROR;
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
@@ -58,10 +51,56 @@ class JobStore::Statement {
   }
 
  private:
+  Statement& Bound(int code) {
+    bound_ = bound_ && (!prepared_ || code == SQLITE_OK);
+    return *this;
+  }
+
   JobStore& store_;
   sqlite3_stmt* statement_ = nullptr;
-  bool prepared_ = false;
+  bool prepared_ = false, bound_ = true;
   int position_ = 0;
 };
+
+/// The right to use the database: one at a time. The call is open from before its turn comes.
+class JobStore::Turn {
+ public:
+  /// Waits for its turn, and without `patience` for as long as it takes.
+  Turn(JobStore& store, std::string_view operation, std::optional<std::chrono::milliseconds> patience = std::nullopt)
+      : store_(store), call_(store.calls_) {
+    {
+      std::unique_lock lock(store_.mutex_);
+      auto is_free = [this] { return !store_.taken_; };
+      if (!patience) {
+        store_.free_.wait(lock, is_free);
+      } else if (!store_.free_.wait_for(lock, *patience, is_free)) {
+        return;
+      }
+      store_.taken_ = mine_ = true;
+    }
+    if (store_.options_.seam) store_.options_.seam(operation);
+  }
+  ~Turn() {
+    if (!mine_) return;
+    std::lock_guard lock(store_.mutex_);
+    store_.taken_ = false;
+    store_.free_.notify_one();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  /// False once its patience has ended.
+  bool mine() const { return mine_; }
+
+ private:
+  JobStore& store_;
+  const StoreCalls::Call call_;
+  bool mine_ = false;
+};
+
+/// What never changes about a job.
+Bytes32 SealOf(const StoredJob& job);
+/// Whether a job that was completed has the proof that was stored.
+bool IsStoredProof(std::string_view proof, std::string_view digest);
 
 }  // namespace cuzk::engine

@@ -22,7 +22,7 @@ StatusOr<ControlExit> RunCancel(const Session& session, const std::string& id) {
     json.BeginObject().Member("job_id", id).Member("was_running", response.was_running()).EndObject();
     PrintLine(json.text());
   } else {
-    PrintLine(StrCat(EscapeControl(id), response.was_running() ? ": cancelled" : ": was not running"));
+    PrintLine(StrCat(EscapeControl(id), response.was_running() ? ": cancelled" : ": had ended already"));
   }
   return ControlExit::kOk;
 }

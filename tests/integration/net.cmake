@@ -16,6 +16,7 @@ cuzk_daemon_test(net_manners_test ARGUMENTS "${modules}" FIXTURES ${parameters} 
 cuzk_daemon_test(net_viewers_test ARGUMENTS "${modules}" FIXTURES ${parameters} grpcjs)     # net_viewers_test.py
 cuzk_daemon_test(net_threads_test ARGUMENTS "$<TARGET_FILE:cuzk_few_threads>" "${modules}"  # net_threads_test.py
                  FIXTURES ${parameters} grpcjs)
+cuzk_daemon_test(engine_store_test FIXTURES ${parameters})                                  # engine_store_test.py
 cuzk_daemon_test(net_log_test FIXTURES ${parameters})                                       # net_log_test.py
 cuzk_daemon_test(net_xid_test ARGUMENTS "${CMAKE_BINARY_DIR}/doubles")                      # net_xid_test.py
 cuzk_daemon_test(net_unit_test ARGUMENTS "${CMAKE_SOURCE_DIR}")                             # net_unit_test.py

@@ -52,6 +52,17 @@ TEST_F(LivenessTest, BusyDevicesMustDoSomething) {
   EXPECT_EQ(After(1), "");
 }
 
+TEST_F(LivenessTest, WhoWaitsForADiskThatHangsIsNotToBlame) {
+  sample_.devices[0].busy = sample_.devices[1].busy = true;
+  sample_.store_hangs = true;
+  EXPECT_EQ(After(100), "");
+  EXPECT_THAT(After(1, false), "");
+  EXPECT_THAT(After(10, false), HasSubstr("scheduler"));
+  sample_.store_hangs = false;
+  EXPECT_EQ(After(10), "");
+  EXPECT_THAT(After(1), HasSubstr("device"));
+}
+
 TEST_F(LivenessTest, OneDeviceThatWorksIsEnough) {
   sample_.devices[0].busy = sample_.devices[1].busy = true;
   for (int i = 0; i < 30; ++i) {

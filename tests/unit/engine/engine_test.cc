@@ -138,6 +138,16 @@ TEST(Engine, AwaitKeepsItsTimeAndTheJobGoesOn) {
   EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
 }
 
+TEST(Engine, CancelOfAJobThatWaitsSaysThatItHadNotEnded) {
+  SmallEngine engine({.engine = {.synthesis_threads = 1}});
+  engine.Submit("parsing", "1 slow");
+  engine.WaitFor([&](const EngineStatus&) { return engine.work().parsing() != nullptr; });
+  JobTicket waiting = engine.Submit("waiting", "1");
+  EXPECT_EQ(*engine->Cancel("waiting"), true);
+  EXPECT_EQ(engine.Await(waiting).state, JobState::kCancelled);
+  EXPECT_EQ(*engine->Cancel("waiting"), false);
+}
+
 TEST(Engine, CancelEndsAtOnceAndFreesWhatTheJobHeld) {
   SmallEngine engine;
   engine.device().Hold();

@@ -69,6 +69,45 @@ TEST(JobTable, KeepsResultsByCountAndAge) {
   EXPECT_EQ(table.ended(), 0u);
 }
 
+TEST(JobTable, FetchedResultsGoFirstThenFailuresThenProofsThatNobodyFetched) {
+  JobTable table({.max_results = 4, .age = seconds(100000)});
+  int ended = 0;
+  auto end = [&](const std::string& id, JobState state) {
+    auto job = table.Add(MakeSubmission(id, 1), {});
+    table.Finish(*job, state, "p", "why", TimePoint{} + seconds(++ended));
+    return job;
+  };
+  auto known = [&] {
+    std::set<std::string> ids;
+    for (const auto& [key, job] : table.jobs()) ids.insert(job->id);
+    return ids;
+  };
+  using Ids = std::set<std::string>;
+  end("proof 1", JobState::kCompleted);
+  auto fetched = end("fetched", JobState::kCompleted);
+  end("failed", JobState::kFailed);
+  auto heard = end("heard", JobState::kCancelled);
+  EXPECT_TRUE(table.Fetched(*heard));
+  EXPECT_TRUE(table.Fetched(*fetched));
+  EXPECT_FALSE(table.Fetched(*fetched));
+  EXPECT_EQ(table.ended(), 4u);
+  end("proof 2", JobState::kCompleted);
+  EXPECT_EQ(known(), (Ids{"proof 1", "failed", "heard", "proof 2"}));
+  end("proof 3", JobState::kCompleted);
+  EXPECT_EQ(known(), (Ids{"proof 1", "failed", "proof 2", "proof 3"}));
+  for (int i = 0; i < 5000; ++i) end("flood", JobState::kFailed);
+  EXPECT_EQ(known(), (Ids{"proof 1", "flood", "proof 2", "proof 3"}));
+  end("proof 4", JobState::kCompleted);
+  EXPECT_EQ(known(), (Ids{"proof 1", "proof 2", "proof 3", "proof 4"}));
+  auto lost = end("nobody's", JobState::kFailed);  // at once
+  EXPECT_FALSE(table.Fetched(*lost));
+  end("proof 5", JobState::kCompleted);
+  EXPECT_EQ(known(), (Ids{"proof 2", "proof 3", "proof 4", "proof 5"}));
+  // Age is the same for all.
+  table.Prune(TimePoint{} + seconds(ended - 1 + 100000 + 1));
+  EXPECT_EQ(known(), (Ids{"proof 5"}));
+}
+
 TEST(JobTable, UnfinishedJobsAreNeverForgotten) {
   JobTable table({.max_results = 1, .age = seconds(0)});
   auto running = table.Add(MakeSubmission("x", 1), {});

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/engine/intake.h"
 #include "tests/unit/engine/small_engine.h"
 #include "tests/unit/groth16/scratch_dir.h"
 
@@ -174,6 +175,38 @@ TEST(Shortage, MemoryHeldForAJobThatVanishedIsGivenBack) {
   engine.device().Release();
   EXPECT_EQ(engine.Await(porep).state, JobState::kCompleted);
   EXPECT_EQ(engine.Await(winning).state, JobState::kCancelled);
+}
+
+/// An engine that has no room for a second PoRep, whichever limit it is.
+void ExpectRoomForWinningPostAlone(const EngineOptions& options, const std::string& limit) {
+  SmallEngine engine({.engine = options});
+  engine.device().Hold();
+  engine.Submit("first", "1");
+  EXPECT_TRUE(absl::IsResourceExhausted(engine->Submit({.vanilla = SmallRequest("2")}).status())) << limit;
+  EXPECT_TRUE(absl::IsResourceExhausted(engine->Submit({.vanilla = SmallRequest("2", Kind::kWindow)}).status()))
+      << limit;
+  for (uint32_t i = 0; i < kReservedJobs; ++i) {
+    auto ticket = engine->Submit({.request_id = StrCat(i), .vanilla = SmallRequest("1", Kind::kWinning)});
+    EXPECT_TRUE(ticket.ok()) << limit << ": " << ticket.status();
+  }
+  engine.device().Release();
+  auto last = engine->Await(StrCat(kReservedJobs - 1), std::chrono::steady_clock::now() + std::chrono::minutes(5));
+  ASSERT_TRUE(last.ok()) << limit << ": " << last.status();
+  EXPECT_TRUE(engine.Verifies(*last, 1)) << limit;
+}
+
+TEST(Shortage, AWinningPostHasAReserve) {
+  ExpectRoomForWinningPostAlone({.max_unfinished_jobs = 1}, "queue");
+  ExpectRoomForWinningPostAlone({.max_request_memory = 1}, "memory");
+  testing_support::ScratchDir scratch;
+  ExpectRoomForWinningPostAlone({.state_directory = scratch / "state", .max_stored_bytes = 1}, "store");
+}
+
+TEST(Shortage, TheReserveOfWinningPostsEnds) {
+  SmallEngine engine({.engine = {.max_unfinished_jobs = 1}});
+  engine.device().Hold();
+  for (uint32_t i = 0; i <= kReservedJobs; ++i) engine.Submit(StrCat(i), "1", Kind::kWinning);
+  EXPECT_TRUE(absl::IsResourceExhausted(engine->Submit({.vanilla = SmallRequest("1", Kind::kWinning)}).status()));
 }
 
 }  // namespace

@@ -83,6 +83,8 @@ SmallEngine::SmallEngine(SmallEngineOptions options)
   parts.seams = {.now = options.now,
                  .after_assembly = options.after_assembly,
                  .batch_answer = options.batch_answer,
+                 .store = options.store,
+                 .store_patience = options.store_patience,
                  .work = &work_,
                  .parameters = parameters_.get()};
   auto engine = engine::Engine::Create(options.engine, std::move(parts));

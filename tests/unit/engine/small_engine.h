@@ -96,6 +96,8 @@ struct SmallEngineOptions {
   std::function<bool(bool)> batch_answer;
   std::function<engine::TimePoint()> now;  ///< instead of the steady clock
   engine::Observer* observer = nullptr;
+  std::function<void(std::string_view)> store;  ///< EngineSeams::store
+  std::chrono::milliseconds store_patience = engine::kStorePatience;
 };
 
 class SmallEngine {

@@ -40,7 +40,7 @@ class StoreTest : public testing::Test {
     return *std::move(store);
   }
   static StoredJob Example(const std::string& id) {
-    StoredJob job{.id = id, .kind = Kind::kWindow, .priority = Priority::kHigh, .submitted_ms = 5, .deadline_ms = 99};
+    StoredJob job{.id = id, .kind = Kind::kWindow, .priority = Priority::kHigh, .submitted_ms = 5};
     job.vanilla = {
         .kind = 3, .registered_proof = 5, .vanilla_proofs = {"one", std::string("\0two", 4)}, .randomness = "r"};
     job.digest = PayloadDigest(job.vanilla);
@@ -90,7 +90,6 @@ TEST_F(StoreTest, KeepsJobsAndOneCopyOfEachPayload) {
   ASSERT_EQ(jobs.size(), 2u);
   EXPECT_EQ(jobs[0].id, "a");
   EXPECT_EQ(jobs[0].state, JobState::kQueued);
-  EXPECT_EQ(jobs[0].deadline_ms, 99);
   EXPECT_EQ(jobs[0].registered_proof, 5u);
   EXPECT_EQ(jobs[0].priority, Priority::kHigh);
   auto payload = store->ReadPayload(first, jobs[0].digest);
@@ -190,9 +189,7 @@ TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {
   int64_t row;
   {
     auto store = Open();
-    StoredJob job = Example("a");
-    job.deadline_ms.reset();
-    row = *store->Accept(job);
+    row = *store->Accept(Example("a"));
     std::filesystem::path file = path() / StrCat(row, ".payload");
     std::string bytes = *ReadFile(file);
     for (size_t cut : {size_t{0}, size_t{7}, bytes.size() / 2, bytes.size() - 1}) {
@@ -217,23 +214,6 @@ TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {
   const Status damaged = JobStore::Open({path()}).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(damaged));
   EXPECT_THAT(std::string(damaged.message()), HasSubstr(StrCat("mend ", path().string(), " or move it away")));
-}
-
-TEST_F(StoreTest, DamagedRowsAreNoticedAndEndNoProcess) {
-  for (const char* damage : {"kind=9", "kind=-1", "kind=257", "priority=0", "priority=5", "state=1", "state=5",
-                             "state=-1", "digest=x'00'"}) {
-    std::filesystem::remove_all(path());
-    int64_t row = *Open()->Accept(Example("a"));
-    Alter(StrCat("UPDATE jobs SET ", damage));
-    auto store = JobStore::Open({path()});
-    ASSERT_TRUE(store.ok()) << store.status();
-    const Status damaged = (*store)->Load().status();
-    EXPECT_TRUE(absl::IsFailedPrecondition(damaged)) << damage << ": " << damaged;
-    for (const std::string& part :
-         {StrCat("row ", row, " of jobs.sqlite is damaged"), path().string(), std::string("or move it away")}) {
-      EXPECT_THAT(std::string(damaged.message()), HasSubstr(part)) << damage;
-    }
-  }
 }
 
 TEST_F(StoreTest, AnEndThatCannotBeWrittenIsToldAndCounted) {

@@ -27,7 +27,7 @@ constexpr filecoin::Kind kKinds[] = {filecoin::Kind::kPorep, filecoin::Kind::kSn
 
 class SmallWorld final : public StormWorld {
  public:
-  explicit SmallWorld(unsigned jobs) : jobs_(jobs) {}
+  explicit SmallWorld(unsigned jobs) : jobs_(jobs) { SmallEngine first; }  // what is made once in a process is made
 
   Engine& Start() override {
     SmallEngineOptions options{.devices = 2, .compute = std::chrono::milliseconds(1)};
