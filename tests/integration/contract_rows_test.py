@@ -137,7 +137,7 @@ class Rows(unittest.TestCase):
         daemon = self.start("--jobs.queue", "1")
         self.assertEqual(self.call(daemon, "Prove", {"submit": {"proof_kind": 9}})["code"], "INVALID_ARGUMENT")
         daemon.tell("hold")
-        request = requests("winning")[0]
+        request = requests("window")[0]  # a WinningPoSt has a reserve
         self.assertEqual(daemon.control("submit", "--request", request, "--id", "one").code, 0)
         full = net.client(MODULES, "prove", daemon.address, request, self.folder / "p", json.dumps({"request_id": "two"}))
         self.assertEqual(full["code"], "RESOURCE_EXHAUSTED", full)

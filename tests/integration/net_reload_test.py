@@ -42,7 +42,8 @@ class Reload(unittest.TestCase):
         return answer
 
     def submit(self, daemon, name):
-        return daemon.control("--json", "submit", "--request", requests("winning")[0], "--id", name)
+        # Not a WinningPoSt, which has a reserve.
+        return daemon.control("--json", "submit", "--request", requests("window")[0], "--id", name)
 
     def test_systemd_is_told_when_it_begins_and_ends(self):
         daemon = self.start("")
