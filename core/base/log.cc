@@ -1,5 +1,7 @@
 #include "core/base/log.h"
 
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <ostream>
 #include <utility>
 
 #include "core/base/bytes.h"
@@ -27,6 +28,20 @@ std::string TextValue(const LogField& field) {
   std::string quoted;
   for (char c : field.value) quoted += c == '"' || c == '\\' ? StrCat("\\", std::string(1, c)) : std::string(1, c);
   return StrCat("\"", EscapeControl(quoted), "\"");
+}
+
+spdlog::level::level_enum SpdlogLevel(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+  }
+  return spdlog::level::info;
 }
 
 // syslog's numbers.
@@ -97,12 +112,50 @@ std::string LineOf(const Form& form, LogLevel level, std::string_view message, s
       bool number = field.name.ends_with("_ms");
       line += StrCat(",\"", field.name, number ? "\":" : "\":\"", EscapeJson(field.value), number ? "" : "\"");
     }
-    return line + "}\n";
+    return line + "}";
   }
   if (!form.journal_priority) line += StrCat(Timestamp(), " ");  // the journal has its own
   line += StrCat(name, " ", EscapeControl(message));
   for (const LogField& field : fields) line += StrCat(" ", field.name, "=", TextValue(field));
-  return line + "\n";
+  return line;
+}
+
+/// Lines that are whole, to a writer that keeps nobody waiting.
+class WriterSink final : public spdlog::sinks::sink {
+ public:
+  explicit WriterSink(std::shared_ptr<LogWriter> writer) : writer_(std::move(writer)) {}
+  void log(const spdlog::details::log_msg& message) override {
+    writer_->Write(StrCat(std::string_view(message.payload.data(), message.payload.size()), "\n"));
+  }
+  void flush() override {}
+  void set_pattern(const std::string&) override {}
+  void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+
+ private:
+  const std::shared_ptr<LogWriter> writer_;
+};
+
+std::shared_ptr<LogWriter> MakeWriter(const LogOptions& options) {
+  if (options.stream != nullptr) return nullptr;
+  const Form form{.json = options.json, .journal_priority = options.journal_priority};
+  return std::make_shared<LogWriter>(LogWriter::Options{
+      .descriptor = options.descriptor, .dropped_line = [form](uint64_t lines) {
+        return LineOf(form, LogLevel::kWarning, StrCat(lines, " lines of the log dropped: nobody took them"), {}) +
+               "\n";
+      }});
+}
+
+std::shared_ptr<spdlog::logger> MakeLogger(const LogOptions& options, const std::shared_ptr<LogWriter>& writer) {
+  spdlog::sink_ptr sink;
+  if (writer != nullptr) {
+    sink = std::make_shared<WriterSink>(writer);
+  } else {
+    sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(*options.stream, true);
+  }
+  auto logger = std::make_shared<spdlog::logger>("cuzk", std::move(sink));
+  logger->set_pattern("%v");
+  logger->set_level(SpdlogLevel(options.level));
+  return logger;
 }
 
 }  // namespace
@@ -164,18 +217,14 @@ bool StderrIsJournal() {
   return StrCat(info.st_dev, ":", info.st_ino) == stream;
 }
 
-Logger::Logger(const LogOptions& options) : options_(options), level_(options.level) {
-  if (options.stream != nullptr) return;
-  const Form form{.json = options.json, .journal_priority = options.journal_priority};
-  writer_ = std::make_unique<LogWriter>(LogWriter::Options{
-      .descriptor = options.descriptor, .dropped_line = [form](uint64_t lines) {
-        return LineOf(form, LogLevel::kWarning, StrCat(lines, " lines of the log dropped: nobody took them"), {});
-      }});
-}
+Logger::Logger(const LogOptions& options)
+    : options_(options), writer_(MakeWriter(options)), logger_(MakeLogger(options, writer_)) {}
 
 Logger::~Logger() {
   for (const auto& [message, repeats] : repeats_) WriteLeftOut(message, repeats);
 }
+
+void Logger::SetLevel(LogLevel level) { logger_->set_level(SpdlogLevel(level)); }
 
 uint64_t Logger::dropped() const { return writer_ ? writer_->dropped() : 0; }
 
@@ -202,19 +251,14 @@ bool Logger::Admit(LogLevel level, std::string_view message) {
 }
 
 void Logger::Write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
-  if (level < level_) return;
+  if (!logger_->should_log(SpdlogLevel(level))) return;
   if (Admit(level, message)) Emit(level, message, fields);
 }
 
 void Logger::Emit(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   std::string line =
       LineOf({.json = options_.json, .journal_priority = options_.journal_priority}, level, message, fields);
-  if (writer_) {
-    writer_->Write(std::move(line));
-    return;
-  }
-  std::lock_guard lock(stream_mutex_);
-  *options_.stream << line << std::flush;
+  logger_->log(SpdlogLevel(level), spdlog::string_view_t(line.data(), line.size()));
 }
 
 }  // namespace cuzk

@@ -2,7 +2,6 @@
 // Logging: one line per event on stderr, for people or as JSON. Never payload bytes; text from outside is escaped here,
 // so a line is always one line.
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -13,6 +12,10 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+
+namespace spdlog {
+class logger;
+}
 
 namespace cuzk {
 
@@ -71,7 +74,7 @@ class Logger {
   void Error(std::string_view message, std::initializer_list<LogField> fields = {}) {
     Write(LogLevel::kError, message, fields);
   }
-  void SetLevel(LogLevel level) { level_ = level; }
+  void SetLevel(LogLevel level);
   /// Lines that nobody took.
   uint64_t dropped() const;
 
@@ -86,9 +89,8 @@ class Logger {
   void WriteLeftOut(const std::string& message, const Repeats& repeats);
 
   const LogOptions options_;
-  std::atomic<LogLevel> level_;
-  std::mutex stream_mutex_;
-  std::unique_ptr<LogWriter> writer_;  // null: to the stream
+  const std::shared_ptr<LogWriter> writer_;  // null: to the stream
+  const std::shared_ptr<spdlog::logger> logger_;
   std::mutex mutex_;
   std::map<std::string, Repeats, std::less<>> repeats_;  // by message; guarded by mutex_
 };
