@@ -93,7 +93,8 @@ class JobStore {
   Status Forget(int64_t row);
 
   /// A worker begins on a job, or with row 0 is done with it. Written in place to a file that stays as it is however
-  /// the process ends; not flushed, since no job is to blame for a power cut. Waits for no other statement.
+  /// the process ends; not flushed, since no job is to blame for a power cut. Waits for no other statement, and
+  /// does nothing while the store does not answer.
   Status Mark(unsigned worker, int64_t row) const;
   /// The process ends in an orderly way: from now on nobody counts as in work.
   Status Unmark();

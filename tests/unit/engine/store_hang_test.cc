@@ -41,10 +41,11 @@ class Hanging {
   std::function<void(std::string_view)> seam() {
     return [this](std::string_view operation) {
       std::unique_lock lock(mutex_);
-      if (operation != held_) return;
+      auto held = [&] { return held_.find(operation) != std::string::npos; };
+      if (!held()) return;
       ++inside_;
       changed_.notify_all();
-      changed_.wait(lock, [&] { return operation != held_; });
+      changed_.wait(lock, [&] { return !held(); });
       --inside_;
     };
   }
@@ -116,6 +117,23 @@ TEST_F(StoreHangTest, AnEndThatHangsIsToldAndComesLater) {
   hanging_.Release();
   EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 1));
   engine.WaitFor([](const EngineStatus& status) { return status.not_ready.empty(); });
+}
+
+TEST_F(StoreHangTest, ProvingGoesOnWhileTheDiskHangs) {
+  SmallEngine engine(Options());
+  engine.device().Hold();
+  JobTicket ticket = engine.Submit("a", "9");
+  engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() > 0; });
+  hanging_.Hold("accept");
+  auto hangs = std::async(std::launch::async, [&] { return engine->Submit({.vanilla = SmallRequest("1")}); });
+  hanging_.AwaitOne();
+  AwaitNotReady(engine);
+  hanging_.Hold("mark and accept");
+  engine.device().Release();
+  engine.WaitFor([](const EngineStatus& status) { return status.counters.partitions_total == 9; });
+  hanging_.Release();
+  EXPECT_TRUE(hangs.get().ok());
+  EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 9));
 }
 
 TEST_F(StoreHangTest, AMarkThatHangsIsToldAsWell) {
