@@ -5,7 +5,7 @@
 //   health ADDRESS SERVICE            Check, and the first answer of Watch
 //   services ADDRESS                  what reflection lists
 //   deadline ADDRESS REQUEST_DIRECTORY ID MILLISECONDS   Prove with a deadline
-//   leave ADDRESS REQUEST_DIRECTORY ID MILLISECONDS      Prove, and hang up after so long
+//   leave ADDRESS REQUEST_DIRECTORY ID                   Prove, and hang up when a line comes on stdin
 //   flood ADDRESS METHOD COUNT JSON   so many calls, a few at once; prints how many ended with which code or status
 //   many ADDRESS BYTES COUNT          so many PoRep submissions with so large a payload at once, each on its own connection
 //   follow ADDRESS SERVICE            every answer of the health service's Watch, one a line, until the server ends it
@@ -130,11 +130,11 @@ async function deadline(address, directory, id, milliseconds) {
     (error, answer) => resolve(error ? { code: codeName(error.code), message: error.details } : answer.result))));
 }
 
-async function leave(address, directory, id, milliseconds) {
+async function leave(address, directory, id) {
   const message = { submit: { ...curioRequest(directory), request_id: id } };
   print(await new Promise((resolve) => {
     const running = engine(address).Prove(message, (error) => resolve({ code: codeName(error ? error.code : 0) }));
-    setTimeout(() => running.cancel(), Number(milliseconds));
+    process.stdin.once('data', () => { running.cancel(); process.stdin.destroy(); });
   }));
 }
 
