@@ -107,7 +107,8 @@ TEST(LogWriterTest, AReaderThatStandsStillCostsTheOldestLinesAndIsToldHowMany) {
 }
 
 TEST(LogWriterTest, ItEndsWithAReaderThatStandsStill) {
-  static std::deque<Pipe> pipes;  // the thread that is left behind may write to its one until the process ends
+  // Never closed: the thread that is left behind may write to its one until the process ends.
+  static auto& pipes = *new std::deque<Pipe>;
   Pipe& pipe = pipes.emplace_back();
   pipe.Fill();
   {
