@@ -15,6 +15,8 @@ using grpc::experimental::InterceptionHookPoints;
 using grpc::experimental::InterceptorBatchMethods;
 using grpc::experimental::ServerRpcInfo;
 
+constexpr unsigned kLooks = 3;
+
 void End(grpc_call* call, grpc_status_code code, const std::string& text) {
   grpc_call_cancel_with_status(call, code, text.c_str(), nullptr);
 }
@@ -57,13 +59,19 @@ class CallWatch::Call final : public grpc::experimental::Interceptor {
 
   /// With the mutex held.
   void set_told(std::function<void(bool)> told) { told_ = std::move(told); }
-  std::optional<std::chrono::steady_clock::time_point> sending_since() const { return sending_since_; }
+  /// Looked at once more: whether it has been sending the same for `patience`, and at each of a few looks. Where the
+  /// whole machine stops for a while, looks stop with it.
+  bool Unread(std::chrono::steady_clock::time_point now, std::chrono::milliseconds patience) {
+    return sending_since_ && ++looks_ >= kLooks && now - *sending_since_ >= patience;
+  }
   grpc_call* call() const { return context_->c_call(); }
 
  private:
   void BeginToSend() {
     std::lock_guard lock(watch_.mutex_);
-    if (!closed_) sending_since_ = std::chrono::steady_clock::now();
+    if (closed_) return;
+    sending_since_ = std::chrono::steady_clock::now();
+    looks_ = 0;
   }
 
   /// There is no word of a status that was sent: the close of the call is it.
@@ -88,6 +96,7 @@ class CallWatch::Call final : public grpc::experimental::Interceptor {
   // Guarded by the watch's mutex.
   std::function<void(bool)> told_;
   std::optional<std::chrono::steady_clock::time_point> sending_since_;  // the call is alive while there is one
+  unsigned looks_ = 0;                                                  // since then
   bool closed_ = false;
 };
 
@@ -119,7 +128,7 @@ void CallWatch::EndUnread(std::chrono::steady_clock::time_point now) {
   {
     std::lock_guard lock(mutex_);
     for (const auto& [context, call] : calls_) {
-      if (!call->sending_since() || now - *call->sending_since() < patience_) continue;
+      if (!call->Unread(now, patience_)) continue;
       unread.push_back(call->call());
       grpc_call_ref(unread.back());
     }
