@@ -164,6 +164,7 @@ TEST_F(StoreHangTest, AStoreThatIsTakenAwayRefusesWithWordsAndLosesNoProof) {
   EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 1));
   const EngineStatus status = engine->Snapshot();
   EXPECT_GE(status.counters.store_errors_total, 1u);
+  ASSERT_FALSE(status.last_errors.empty());
   EXPECT_THAT(status.last_errors[0].text, HasSubstr("was removed or replaced"));
 }
 
