@@ -152,9 +152,9 @@ class Refusals(fixture.DaemonTest):
     def test_a_request_directory_without_its_files(self):
         folder = self.copy_of(requests("porep")[0])
         os.remove(folder / "c1.json")
-        self.refuse(folder, 6, "c1.json")
+        self.refuse(folder, 2, "c1.json")
         os.remove(folder / "request.json")
-        self.refuse(folder, 6, "request.json")
+        self.refuse(folder, 2, "request.json")
 
 
 if __name__ == "__main__":
