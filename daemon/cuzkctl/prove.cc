@@ -111,8 +111,9 @@ void ShowUntilDone(const Client& client, const std::string& job_id, const std::a
       if (unfinished) view.Show(progress);
     }
     context.TryCancel();
-    (void)stream->Finish();  // an unknown id or a daemon that went away: the call itself reports it
-    for (int i = 0; i < 5 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    // Of an unknown id and a daemon that went away the call itself tells; where others look on, a place comes late.
+    const bool full = stream->Finish().error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED;
+    for (int i = 0; i < (full ? 100 : 5) && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 
