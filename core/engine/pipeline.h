@@ -69,8 +69,8 @@ class Pipeline {
   void Fetched(Job& job);
   /// The store need not keep a row any more; 0: there is none. With the board locked.
   void Forget(int64_t row);
-  /// When the store was asked the oldest of what it has not answered, or got the oldest record that waits for it; by
-  /// the steady clock. With the board locked; waits for nothing.
+  /// When the store took the oldest of what it has not answered, or got the oldest record that waits for it; by the
+  /// steady clock. With the board locked; waits for nothing.
   std::optional<TimePoint> StoreAsked() const;
   /// UNAVAILABLE if it was asked something too long ago; records that wait their turn are no reason. Waits for nothing.
   Status StoreAnswers() const;

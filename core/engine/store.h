@@ -101,7 +101,7 @@ class JobStore {
   /// A device was lost with this job on it. On disk when it returns.
   Status CountLoss(int64_t row);
 
-  /// Of what it was asked and has not answered, the oldest; waits for nothing.
+  /// When it took the oldest of what it has in hand and has not answered; waits for nothing.
   std::optional<TimePoint> OldestCall() const { return calls_.Oldest(); }
   /// UNAVAILABLE if it has not answered for `patience` what was asked at `since`, with the time.
   Status Answers(std::optional<TimePoint> since) const;

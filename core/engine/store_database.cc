@@ -79,7 +79,7 @@ Status JobStore::Renew(int64_t from) {
   if (status.ok()) status = AddColumn("losses", "INTEGER NOT NULL DEFAULT 0");
   if (status.ok()) status = AddColumn("proof_digest", "BLOB");
   if (status.ok()) status = AddColumn("seal", "BLOB");
-  if (status.ok()) status = DropColumn("deadline");  // nobody read it
+  if (status.ok()) status = DropColumn("deadline");  // nothing reads it
   if (status.ok() && from < 2) status = DigestProofs();
   if (status.ok()) status = SealRows();
   if (status.ok()) status = Execute(StrCat("PRAGMA user_version=", kFormat).c_str());

@@ -62,12 +62,13 @@ class JobStore::Statement {
   int position_ = 0;
 };
 
-/// The right to use the database: one at a time. The call is open from before its turn comes.
+/// The right to use the database: one at a time. The call is open once its turn has come: whoever waits behind others
+/// is no sign of a disk that hangs.
 class JobStore::Turn {
  public:
   /// Waits for its turn, and without `patience` for as long as it takes.
   Turn(JobStore& store, std::string_view operation, std::optional<std::chrono::milliseconds> patience = std::nullopt)
-      : store_(store), call_(store.calls_) {
+      : store_(store) {
     {
       std::unique_lock lock(store_.mutex_);
       auto is_free = [this] { return !store_.taken_; };
@@ -78,10 +79,12 @@ class JobStore::Turn {
       }
       store_.taken_ = mine_ = true;
     }
+    call_.emplace(store_.calls_);
     if (store_.options_.seam) store_.options_.seam(operation);
   }
   ~Turn() {
     if (!mine_) return;
+    call_.reset();
     std::lock_guard lock(store_.mutex_);
     store_.taken_ = false;
     store_.free_.notify_one();
@@ -94,7 +97,7 @@ class JobStore::Turn {
 
  private:
   JobStore& store_;
-  const StoreCalls::Call call_;
+  std::optional<StoreCalls::Call> call_;
   bool mine_ = false;
 };
 

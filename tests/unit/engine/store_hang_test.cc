@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <future>
 #include <mutex>
+#include <thread>
 
 #include "core/engine/intake.h"
 #include "core/engine/store.h"
@@ -28,6 +29,7 @@ class Hanging {
   void Hold(std::string_view operation) {
     std::lock_guard lock(mutex_);
     held_ = operation;
+    changed_.notify_all();
   }
   void Release() {
     std::lock_guard lock(mutex_);
@@ -104,6 +106,27 @@ TEST_F(StoreHangTest, AcceptWaitsForTheOthersNoLongerThanItsPatience) {
   EXPECT_FALSE(store->OldestCall());
 }
 
+TEST_F(StoreHangTest, WhoWaitsBehindOthersIsNoSignOfADiskThatHangs) {
+  auto store = *JobStore::Open({.directory = state_, .seam = hanging_.seam()});
+  hanging_.Hold("forget and fetched");
+  auto first = std::async(std::launch::async, [&] { return store->Forget(1); });
+  hanging_.AwaitOne();
+  std::promise<void> begins;
+  auto second = std::async(std::launch::async, [&] {
+    begins.set_value();
+    return store->Fetched(1);
+  });
+  begins.get_future().wait();
+  std::this_thread::sleep_for(milliseconds(5));  // whether or not it waits by then
+  const auto turn = std::chrono::steady_clock::now();
+  hanging_.Hold("fetched");
+  EXPECT_TRUE(first.get().ok());
+  hanging_.AwaitOne();
+  EXPECT_GE(*store->OldestCall(), turn);
+  hanging_.Release();
+  EXPECT_TRUE(second.get().ok());
+}
+
 TEST_F(StoreHangTest, AnEndThatHangsIsToldAndComesLater) {
   SmallEngine engine(Options());
   hanging_.Hold("finish");
@@ -123,7 +146,8 @@ TEST_F(StoreHangTest, ProvingGoesOnWhileTheDiskHangs) {
   SmallEngine engine(Options());
   engine.device().Hold();
   JobTicket ticket = engine.Submit("a", "9");
-  engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() > 0; });
+  // Both workers have made their marks: nothing else is asked of the store.
+  engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() == 2; });
   hanging_.Hold("accept");
   auto hangs = std::async(std::launch::async, [&] { return engine->Submit({.vanilla = SmallRequest("1")}); });
   hanging_.AwaitOne();
