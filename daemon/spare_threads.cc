@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <semaphore>
-#include <sstream>
 #include <string>
 #include <vector>
 
 namespace cuzk::daemon {
 namespace {
+
+/// Threads are counted here, not the memory of their stacks.
+constexpr size_t kStackBytes = size_t{256} << 10;
 
 void* Wait(void* end) {
   static_cast<std::counting_semaphore<>*>(end)->acquire();
@@ -43,9 +45,13 @@ size_t SpareThreads(size_t most) {
   std::counting_semaphore<> end(0);
   std::vector<pthread_t> threads;
   threads.reserve(most);
-  for (pthread_t thread{}; threads.size() < most && pthread_create(&thread, nullptr, Wait, &end) == 0;) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  for (pthread_t thread{}; threads.size() < most && pthread_create(&thread, &attributes, Wait, &end) == 0;) {
     threads.push_back(thread);
   }
+  pthread_attr_destroy(&attributes);
   end.release(static_cast<std::ptrdiff_t>(threads.size()));
   for (pthread_t thread : threads) pthread_join(thread, nullptr);
   return threads.size();

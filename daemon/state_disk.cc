@@ -11,12 +11,14 @@ using std::chrono::steady_clock;
 
 /// Enough for a job and its row, if not for the largest.
 constexpr uint64_t kRoom = uint64_t{1} << 20;
+/// The payload of no job: what a crash leaves of it goes with those when the store is opened.
+constexpr char kName[] = "0.payload";
 constexpr std::chrono::seconds kPause{3}, kPauseInNeed{1};
 
 }  // namespace
 
 Status TryStateDisk(const std::filesystem::path& directory) {
-  CUZK_ASSIGN_OR_RETURN(AtomicFile room, AtomicFile::Create(directory / "room", 0600));
+  CUZK_ASSIGN_OR_RETURN(AtomicFile room, AtomicFile::Create(directory / kName, 0600));
   return room.Reserve(kRoom);
 }
 

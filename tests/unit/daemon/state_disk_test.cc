@@ -2,9 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <semaphore>
+
+#include "core/base/file.h"
+#include "core/engine/store.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -26,6 +31,19 @@ TEST_F(StateDiskTest, NothingStaysInTheFolder) {
   EXPECT_TRUE(TryStateDisk(folder_).ok());
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
   EXPECT_FALSE(TryStateDisk(folder_ / "gone").ok());
+}
+
+TEST_F(StateDiskTest, WhatACrashLeavesGoesWhenTheStoreIsOpened) {
+  const int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  ASSERT_GE(inotify_add_watch(watch, folder_.c_str(), IN_CREATE), 0);
+  EXPECT_TRUE(TryStateDisk(folder_).ok());
+  alignas(inotify_event) char bytes[4096];
+  ASSERT_GT(read(watch, bytes, sizeof bytes), 0);
+  close(watch);
+  const std::filesystem::path made = folder_ / reinterpret_cast<const inotify_event*>(bytes)->name;
+  ASSERT_TRUE(WriteFile(made, {}).ok());
+  EXPECT_TRUE(engine::JobStore::Open({.directory = folder_}).ok());
+  EXPECT_FALSE(std::filesystem::exists(made)) << made;
 }
 
 TEST_F(StateDiskTest, AFullDiskIsToldAndItsEndToo) {
