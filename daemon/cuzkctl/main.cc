@@ -115,7 +115,7 @@ int Run(int argc, char** argv) {
   program.fallthrough();
   Commands commands;
   for (auto add :
-       {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector, AddDoctor, AddTop})
+       {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector, AddDoctor, AddTop, AddBench})
     add(program, commands);
   if (std::optional<int> ended = Parse(program, argc, argv)) return *ended;
   auto chosen = std::find_if(commands.begin(), commands.end(), [](const Command& c) { return c.app->parsed(); });

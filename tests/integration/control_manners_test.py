@@ -49,6 +49,38 @@ class Manners(fixture.DaemonTest):
         self.assertEqual(code, 0)
         self.assertTrue((self.folder / "stdout").read_bytes().startswith(proof + b"piped: proof of"))
 
+    def test_a_bench_counts_proofs_that_were_made(self):
+        bench = ("bench", "--request", self.request(), requests("window")[0], "--count", "5", "--at-once", "2")
+        before = self.made()
+        answer = self.daemon.control("--json", *bench).json()
+        self.assertEqual((answer["proofs"], answer["partitions"], answer["at_once"]), (5, 5, 2), answer)
+        self.assertEqual(self.made() - before, 5 + 2, "the first of each request is made beside them")
+        self.assertAlmostEqual(answer["proofs_per_hour"] * answer["seconds"] / 3600, 5, delta=0.1)
+        for part in ("queue_wait", "synthesis", "device", "total"):
+            spread = answer[f"{part}_seconds"]
+            self.assertLessEqual(spread["least"], spread["median"])
+            self.assertLessEqual(spread["median"], spread["most"])
+        self.assertIn("5 proofs of 5 partitions, 2 at once, in ", self.daemon.control(*bench).out)
+        for words, code in ((("--request", self.folder / "none"), 2), (("--request", self.request(), "--count", "0"), 2)):
+            self.assertEqual(self.daemon.control("bench", *words).code, code)
+
+    def test_a_bench_ends_with_the_first_job_that_fails(self):
+        broken = self.folder / "broken"
+        shutil.copytree(self.request(), broken)
+        described = json.loads((broken / "request.json").read_text())
+        described["randomness"] = "01" * 31 + "00"
+        (broken / "request.json").write_text(json.dumps(described))
+        before = self.made()
+        answer = self.daemon.control("bench", "--request", broken)
+        self.assertEqual((answer.code, "FAILED" in answer.err, answer.out), (1, True, ""), answer)
+        self.assertEqual(self.made(), before)
+        nobody = control("--address", f"unix:{self.folder}/nobody", "bench", "--request", self.request())
+        self.assertEqual(nobody.code, 3, nobody)
+
+    def made(self):
+        status = self.daemon.control("--json", "status").json()
+        return int(status["total_proofs_completed"])
+
     def test_where_a_proof_cannot_go_is_said_before_it_is_made(self):
         for out in (self.folder, self.folder / "none" / "proof"):
             for command in (("prove", "--request", self.request(), "--id", "unwritten"), ("await", "unwritten")):
