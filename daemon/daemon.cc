@@ -59,10 +59,13 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
   if (few) parts->log.Warning(StrCat("at most ", spare, " threads can be made now: HTTP and gRPC have few"));
   RaiseOpenFiles(parts->log);
   CUZK_RETURN_IF_ERROR(parts->MakeEngine(seams));
+  // Whoever is answered may send jobs, unless parameters are to be loaded first.
+  const bool ready = options.preload.empty() || options.ready_before_preload;
+  if (ready) parts->readiness.Set("");
   CUZK_RETURN_IF_ERROR(parts->Listen(few ? HttpServer::kFewThreads : HttpServer::kManyThreads));
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(parts)));
   Parts& p = *daemon->parts_;
-  if (options.preload.empty() || options.ready_before_preload) daemon->Accept();
+  if (ready) daemon->Accept();
   for (const std::string& listener : p.server->Listeners()) p.log.Info(StrCat("listening on ", listener));
   return daemon;
 }
