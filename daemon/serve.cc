@@ -1,14 +1,39 @@
 #include "daemon/serve.h"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <semaphore>
+#include <system_error>
 #include <thread>
 
+#include "core/base/log_writer.h"
 #include "daemon/heartbeat.h"
 #include "daemon/inbox.h"
 #include "daemon/supervisor.h"
 
 namespace cuzk::daemon {
 namespace {
+
+/// How long an end at once may take: a job store that hangs would keep the process for ever.
+constexpr std::chrono::seconds kLastPatience{10};
+
+/// Whatever still stands in its way then: what was accepted is in the store.
+void EndWithin(std::chrono::seconds patience) {
+  try {
+    std::thread([patience] {
+      std::this_thread::sleep_for(patience);
+      WriteWithin(
+          STDERR_FILENO,
+          StrCat("cuzkd: not stopped within ", patience.count(),
+                 " s, as when the disk of jobs.state_directory hangs: ending without it; accepted jobs are kept\n"),
+          std::chrono::seconds(1));
+      _exit(static_cast<int>(DaemonExit::kTemporary));
+    }).detach();
+  } catch (const std::system_error&) {
+    // No thread is to be had: then it takes as long as it takes.
+  }
+}
 
 class Life {
  public:
@@ -51,6 +76,7 @@ class Life {
 void Life::StopSignal() {
   if (draining_) {
     daemon_->log().Warning("stopping at once");
+    EndWithin(kLastPatience);
     daemon_->StopNow();
     return;
   }

@@ -71,7 +71,7 @@ struct EngineCounters {
   uint64_t wrong_proofs_total = 0;            ///< partitions whose proof did not verify
   uint64_t verifier_disagreements_total = 0;  ///< jobs whose proofs verified one by one, but not together
   uint64_t store_errors_total = 0;            ///< of what ended, what could not be written to the job store
-  uint64_t store_damaged_total = 0;           ///< jobs that the store was opened with and the disk had changed
+  uint64_t store_damaged_total = 0;           ///< jobs of which row, proof or request was changed by the disk
   uint64_t device_errors_total = 0;           ///< partitions that a device gave back with an error
   uint64_t devices_lost_total = 0;
   uint64_t retries_total = 0;          ///< partitions proved again, for whichever reason

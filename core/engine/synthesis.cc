@@ -45,7 +45,9 @@ void Pipeline::Parse(PartitionTask task, const std::string& track) {
     auto stored = parts_.store->ReadPayload(task.job->row, task.job->digest);
     if (!stored.ok()) {
       BoardLock lock(board_);
-      End(lock, *task.job, JobState::kFailed, StrCat("the stored request is lost: ", stored.status().message()));
+      board_.counters.store_damaged_total++;
+      End(lock, *task.job, JobState::kFailed,
+          StrCat("the stored request is lost: ", stored.status().message(), "; send it again"));
       return;
     }
     vanilla = *std::move(stored);

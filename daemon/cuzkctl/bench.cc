@@ -95,6 +95,11 @@ class Bench {
   }
 
   ControlExit Wrong() const {
+    if (session_.json) {
+      JsonWriter json;
+      PrintLine(json.BeginObject().Member("error", wrong_).Member("code", "FAILED").EndObject().text());
+      return ControlExit::kFailed;
+    }
     std::fprintf(stderr, "cuzkctl: %s\n", EscapeControl(wrong_).c_str());
     return ControlExit::kFailed;
   }
@@ -163,7 +168,8 @@ class Bench {
 
 void AddBench(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<BenchFlags>();
-  CLI::App* bench = program.add_subcommand("bench", "Prove requests over and over, and say how fast the daemon is");
+  CLI::App* bench = program.add_subcommand(
+      "bench", "Prove requests over and over, and say how fast the daemon is; ended early, what it sent goes on");
   bench->add_option("--request", flags->requests, "Request directories, proved in turn")->required();
   bench->add_option("--count", flags->count, "Proofs in all, beside the first of each request, which loads parameters")
       ->check(CLI::Range(1, 1'000'000))

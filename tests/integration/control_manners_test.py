@@ -73,6 +73,8 @@ class Manners(fixture.DaemonTest):
         before = self.made()
         answer = self.daemon.control("bench", "--request", broken)
         self.assertEqual((answer.code, "FAILED" in answer.err, answer.out), (1, True, ""), answer)
+        told = self.daemon.control("--json", "bench", "--request", broken)
+        self.assertEqual((told.code, told.json()["code"]), (1, "FAILED"), told)
         self.assertEqual(self.made(), before)
         nobody = control("--address", f"unix:{self.folder}/nobody", "bench", "--request", self.request())
         self.assertEqual(nobody.code, 3, nobody)

@@ -54,6 +54,20 @@ class JobStore(unittest.TestCase):
         net.wait_for(lambda: self.submit(daemon, "second").code == 0, "the second one, whatever the disk is like")
         net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 200, "/readyz")
 
+    def test_one_that_hangs_does_not_outlive_a_second_signal(self):
+        daemon = self.start(FAULTY_CUZKD_STORE_PATIENCE="300")
+        daemon.tell("hang-store finish")
+        self.assertEqual(self.submit(daemon, "kept").code, 0)
+        net.wait_for(lambda: net.metrics(daemon)["cuzk_job_store_wait_seconds"] > 0, "the store hangs")
+        daemon.terminate()
+        net.wait_for(lambda: "draining" in daemon.log(), "the first signal")
+        daemon.terminate()
+        self.assertEqual(daemon.process.wait(timeout=600), 75, daemon.log())
+        self.assertIn("accepted jobs are kept", daemon.log())
+        again = net.FaultyDaemon(folder=daemon.folder)
+        self.addCleanup(again.close)
+        self.assertEqual(again.control("await", "kept").code, 0)
+
     def test_one_that_was_removed_refuses_jobs_and_loses_no_proof(self):
         daemon = self.start()
         daemon.tell("hold")

@@ -208,6 +208,7 @@ TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->state, JobState::kFailed);
     EXPECT_THAT(result->error, HasSubstr("the stored request is lost"));
+    EXPECT_EQ(engine->Snapshot().counters.store_damaged_total, 1);
   }
   std::ofstream(path() / "jobs.sqlite") << std::string(5000, 'x');
   std::filesystem::remove(path() / "jobs.sqlite-wal");
