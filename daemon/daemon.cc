@@ -38,11 +38,7 @@ Daemon::~Daemon() {
 
 Logger& Daemon::log() { return parts_->log; }
 
-engine::EngineStatus Daemon::Snapshot() const {
-  engine::EngineStatus status = parts_->engine->Snapshot();
-  status.not_ready = std::string(parts_->Ready().message());
-  return status;
-}
+engine::EngineStatus Daemon::Snapshot() const { return parts_->Snapshot(); }
 
 Status Daemon::AwaitLoss(std::stop_token stop) const { return parts_->engine->AwaitLoss(std::move(stop)); }
 
@@ -52,9 +48,10 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
                                                 const DaemonSeams& seams) {
   // The pool of threads is the first of the parts.
   const size_t needed = ThreadsNeeded(options);
-  const size_t spare = SpareThreads(needed + kThreadsForCalls + HttpServer::kManyThreads);
+  const size_t wanted = needed + kThreadsForCalls + HttpServer::kManyThreads;
+  const size_t spare = SpareThreads(wanted);
   CUZK_RETURN_IF_ERROR(CheckThreads(spare, needed));
-  const bool few = spare < needed + kThreadsForCalls + HttpServer::kManyThreads;
+  const bool few = spare < wanted;
   auto parts = std::make_unique<Parts>(settings, options);
   if (few) parts->log.Warning(StrCat("at most ", spare, " threads can be made now: HTTP and gRPC have few"));
   RaiseOpenFiles(parts->log);
@@ -113,6 +110,12 @@ void Daemon::Parts::WatchCards() {
   }
 }
 
+engine::EngineStatus Daemon::Parts::Snapshot() const {
+  engine::EngineStatus status = engine->Snapshot();
+  status.not_ready = std::string(Ready().message());
+  return status;
+}
+
 Status Daemon::Parts::Ready() const {
   CUZK_RETURN_IF_ERROR(readiness.Check());
   CUZK_RETURN_IF_ERROR(engine->Ready());
@@ -135,9 +138,8 @@ Status Daemon::Parts::Listen(size_t http_threads) {
   CUZK_ASSIGN_OR_RETURN(identity, MakeTlsIdentity(options.server));
   if (identity) ReportIdentity(*identity, log, metrics);
   auto ready = [this] { return Ready(); };
-  auto metrics_text = [this, ready] {
-    engine::EngineStatus status = engine->Snapshot();
-    status.not_ready = std::string(ready().message());
+  auto metrics_text = [this] {
+    const engine::EngineStatus status = Snapshot();
     metrics.RaiseTo(MetricId::kLogDropped, {}, static_cast<double>(log.dropped()));
     std::string text = MetricsText(status, metrics);
     return options.legacy_metrics ? text + LegacyMetricsText(status) : text;

@@ -43,6 +43,8 @@ struct Daemon::Parts {
   Status Listen(size_t http_threads);
   /// OK while jobs are taken; UNAVAILABLE with the reason otherwise.
   Status Ready() const;
+  /// The engine's, with what Ready says.
+  engine::EngineStatus Snapshot() const;
   /// Health says what Ready does.
   void TellHealth();
   /// An error leaves everything as it was.

@@ -20,7 +20,7 @@ constexpr ExitRow kDaemonExits[] = {
     {Code(DaemonExit::kUnavailable), "No device, or a processor that is too old"},
     {Code(DaemonExit::kInternal), "Internal error, or the last device or a listener was lost"},
     {Code(DaemonExit::kTemporary),
-     "Memory or threads are short, or another process has the job store or the socket, for the time being"},
+     "Memory or threads are short, another process has the job store or the socket, or the job store hangs at the end"},
     {Code(DaemonExit::kPermission), "Permission"},
     {Code(DaemonExit::kConfig), "Settings, addresses, parameters to preload"},
 };

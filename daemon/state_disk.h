@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/status.h"
+#include "core/engine/store_calls.h"
 
 namespace cuzk::daemon {
 
@@ -23,7 +24,7 @@ class StateDisk {
 
   /// No folder: always well. The other two are for tests.
   explicit StateDisk(std::filesystem::path directory, Try attempt = TryStateDisk,
-                     std::chrono::seconds patience = std::chrono::seconds(10));
+                     std::chrono::seconds patience = engine::kStorePatience);
 
   /// UNAVAILABLE while no job could be kept, with the folder and why: as the last attempt found, or because the next
   /// one has not come back within `patience`. Recovers by itself.

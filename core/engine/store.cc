@@ -72,8 +72,8 @@ Status JobStore::Begin() {
 
 Status JobStore::StillThere() {
   const std::filesystem::path lock = options_.directory / "lock";
-  struct stat opened {
-  }, now{};
+  struct stat opened {};
+  struct stat now {};
   if (fstat(lock_file_, &opened) != 0) return ErrnoStatus(errno, "look at", lock);
   gone_ = stat(lock.c_str(), &now) != 0 || now.st_dev != opened.st_dev || now.st_ino != opened.st_ino;
   return Gone();

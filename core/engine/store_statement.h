@@ -43,7 +43,6 @@ class JobStore::Statement {
   Status Run() { return Step().status(); }
 
   int64_t Int(int column) { return sqlite3_column_int64(statement_, column); }
-  bool IsNull(int column) { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::string Bytes(int column) {
     const void* data = sqlite3_column_blob(statement_, column);
     int size = sqlite3_column_bytes(statement_, column);
