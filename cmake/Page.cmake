@@ -1,5 +1,5 @@
 # Puts the style and the scripts into page.html, where it names them, and writes the whole as an array of bytes:
-#   cmake -D FOLDER=daemon/page -D OUTPUT=page_text.cc -P Page.cmake
+#   cmake -D FOLDER=daemon/http/page -D OUTPUT=page_text.cc -P Page.cmake
 # Everything is handled as hexadecimal digits: CMake's lists would take brackets and semicolons apart.
 function(hex_of text result)
   file(WRITE "${OUTPUT}.marker" "${text}")
@@ -20,7 +20,7 @@ foreach(part page.css page.js timeline.js)
 endforeach()
 string(REGEX REPLACE "(................................)" "\\1\n" page "${page}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," page "${page}")
-file(WRITE "${OUTPUT}" "#include \"daemon/page.h\"
+file(WRITE "${OUTPUT}" "#include \"daemon/http/page.h\"
 
 namespace cuzk::daemon {
 namespace {

@@ -6,10 +6,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/circuit/bits.h"
-#include "core/circuit/path.h"
-#include "core/circuit/poseidon_gadget.h"
-#include "core/circuit/sha256_gadget.h"
+#include "core/circuit/poseidon/poseidon_gadget.h"
+#include "core/circuit/sha256/sha256_gadget.h"
+#include "core/circuit/values/bits.h"
+#include "core/circuit/values/path.h"
 
 namespace cuzk::circuit {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/circuit/path.h"
+#include "core/circuit/values/path.h"
 
 namespace cuzk::circuit {
 

@@ -3,8 +3,8 @@
 
 #include "core/circuit/merkle_gadget.h"
 #include "core/circuit/porep.h"
-#include "core/circuit/prepared_hashes.h"
-#include "core/circuit/sha256_gadget.h"
+#include "core/circuit/poseidon/prepared_hashes.h"
+#include "core/circuit/sha256/sha256_gadget.h"
 
 namespace cuzk::circuit {
 

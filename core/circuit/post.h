@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/circuit/path.h"
+#include "core/circuit/values/path.h"
 
 namespace cuzk::circuit {
 

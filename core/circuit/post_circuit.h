@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/circuit/merkle_gadget.h"
+#include "core/circuit/poseidon/prepared_hashes.h"
 #include "core/circuit/post.h"
-#include "core/circuit/prepared_hashes.h"
 
 namespace cuzk::circuit {
 

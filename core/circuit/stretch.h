@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/circuit/kinds.h"
-#include "core/circuit/prepared_hashes.h"
+#include "core/circuit/poseidon/prepared_hashes.h"
 
 namespace cuzk::circuit::internal {
 

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "core/circuit/poseidon.h"
+#include "core/circuit/poseidon/poseidon.h"
 #include "core/circuit/update_circuit.h"
 
 namespace cuzk::circuit {

@@ -2,7 +2,7 @@
 // EmptySectorUpdateCircuit: a head (public inputs, apex tree, challenge bits), then one block per challenge.
 
 #include "core/circuit/merkle_gadget.h"
-#include "core/circuit/prepared_hashes.h"
+#include "core/circuit/poseidon/prepared_hashes.h"
 #include "core/circuit/update.h"
 
 namespace cuzk::circuit {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/progress.h"
 #include "core/circuit/circuit.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 #include "core/engine/events.h"

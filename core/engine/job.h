@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/filecoin/registry.h"
-#include "core/filecoin/request.h"
+#include "core/filecoin/types/registry.h"
+#include "core/filecoin/types/request.h"
 
 namespace cuzk::engine {
 

@@ -12,7 +12,7 @@
 #include "core/engine/job.h"
 #include "core/engine/status.h"
 #include "core/filecoin/partition.h"
-#include "core/filecoin/request.h"
+#include "core/filecoin/types/request.h"
 #include "core/groth16/proof.h"
 #include "core/memory/budget.h"
 #include "core/prover/device.h"

@@ -9,7 +9,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/status.h"
-#include "core/filecoin/registry.h"
+#include "core/filecoin/types/registry.h"
 #include "core/prover/parameter_store.h"
 #include "core/r1cs/shape.h"
 

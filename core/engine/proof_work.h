@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 #include "core/filecoin/partition.h"
-#include "core/filecoin/request.h"
+#include "core/filecoin/types/request.h"
 #include "core/memory/pinned_pool.h"
 #include "core/r1cs/shape.h"
 #include "core/r1cs/witness.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/hash.h"
-#include "core/circuit/poseidon.h"
+#include "core/circuit/poseidon/poseidon.h"
 #include "core/circuit/update.h"
 #include "core/filecoin/chacha.h"
 #include "core/filecoin/partition.h"

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 #include "core/base/bytes.h"
-#include "core/filecoin/registry.h"
+#include "core/filecoin/types/registry.h"
 
 namespace cuzk::filecoin {
 

@@ -6,7 +6,7 @@
 #include "core/base/check.h"
 #include "core/base/hash.h"
 #include "core/filecoin/chacha.h"
-#include "core/filecoin/identifiers.h"
+#include "core/filecoin/types/identifiers.h"
 
 namespace cuzk::filecoin {
 namespace {

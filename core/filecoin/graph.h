@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/base/bytes.h"
-#include "core/filecoin/registry.h"
+#include "core/filecoin/types/registry.h"
 
 namespace cuzk::filecoin {
 

@@ -2,10 +2,10 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
-#include "core/circuit/poseidon.h"
-#include "core/filecoin/digest.h"
-#include "core/filecoin/identifiers.h"
-#include "core/filecoin/path_shape.h"
+#include "core/circuit/poseidon/poseidon.h"
+#include "core/filecoin/types/digest.h"
+#include "core/filecoin/types/identifiers.h"
+#include "core/filecoin/types/path_shape.h"
 
 namespace cuzk::filecoin {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "core/filecoin/vanilla.h"
+#include "core/filecoin/types/vanilla.h"
 
 namespace cuzk::filecoin {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/filecoin/registry.h"
+#include "core/filecoin/types/registry.h"
 
 namespace cuzk::filecoin {
 

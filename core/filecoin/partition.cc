@@ -2,10 +2,10 @@
 
 #include <bit>
 
-#include "core/filecoin/c1_reader.h"
-#include "core/filecoin/digest.h"
+#include "core/filecoin/format/c1_reader.h"
 #include "core/filecoin/porep.h"
 #include "core/filecoin/post.h"
+#include "core/filecoin/types/digest.h"
 #include "core/filecoin/update.h"
 
 namespace cuzk::filecoin {

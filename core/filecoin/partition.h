@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/circuit/circuit.h"
-#include "core/filecoin/registry.h"
-#include "core/filecoin/request.h"
+#include "core/filecoin/types/registry.h"
+#include "core/filecoin/types/request.h"
 
 namespace cuzk::filecoin {
 

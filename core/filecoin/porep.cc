@@ -4,9 +4,9 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
-#include "core/filecoin/digest.h"
 #include "core/filecoin/graph.h"
-#include "core/filecoin/identifiers.h"
+#include "core/filecoin/types/digest.h"
+#include "core/filecoin/types/identifiers.h"
 
 namespace cuzk::filecoin {
 namespace {

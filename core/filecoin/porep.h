@@ -3,7 +3,7 @@
 
 #include "core/filecoin/partition.h"
 #include "core/filecoin/public_inputs.h"
-#include "core/filecoin/vanilla.h"
+#include "core/filecoin/types/vanilla.h"
 
 namespace cuzk::filecoin {
 

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "core/base/check.h"
-#include "core/filecoin/bincode_reader.h"
-#include "core/filecoin/digest.h"
+#include "core/filecoin/format/bincode_reader.h"
+#include "core/filecoin/types/digest.h"
 
 namespace cuzk::filecoin {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/filecoin/challenges.h"
-#include "core/filecoin/digest.h"
+#include "core/filecoin/types/digest.h"
 
 namespace cuzk::filecoin {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/circuit/poseidon.h"
+#include "core/circuit/poseidon/poseidon.h"
 #include "core/filecoin/challenges.h"
 #include "core/filecoin/merkle.h"
 #include "core/filecoin/porep.h"

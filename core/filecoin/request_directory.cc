@@ -2,9 +2,9 @@
 
 #include <simdjson.h>
 
-#include "core/filecoin/identifiers.h"
-#include "core/filecoin/json_reader.h"
-#include "core/filecoin/xz.h"
+#include "core/filecoin/format/json_reader.h"
+#include "core/filecoin/format/xz.h"
+#include "core/filecoin/types/identifiers.h"
 
 namespace cuzk::filecoin {
 namespace {

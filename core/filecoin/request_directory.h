@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/filecoin/public_inputs.h"
-#include "core/filecoin/request.h"
+#include "core/filecoin/types/request.h"
 
 namespace cuzk::filecoin {
 

@@ -2,9 +2,9 @@
 
 #include <bit>
 
-#include "core/filecoin/bincode_reader.h"
-#include "core/filecoin/digest.h"
+#include "core/filecoin/format/bincode_reader.h"
 #include "core/filecoin/merkle.h"
+#include "core/filecoin/types/digest.h"
 
 namespace cuzk::filecoin {
 namespace {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/point_io.h"
 #include "core/base/check.h"
 #include "core/groth16/parameter_file.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/algebra/fixed_base.h"
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/point_io.h"
+#include "core/algebra/msm/fixed_base.h"
 #include "core/base/file.h"
 #include "core/base/first_where.h"
 #include "core/base/hash.h"

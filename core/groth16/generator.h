@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/algebra/cpu_arithmetic.h"
-#include "core/algebra/curve.h"
-#include "core/algebra/fr.h"
+#include "core/algebra/curve/curve.h"
+#include "core/algebra/field/fr.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/bytes.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 

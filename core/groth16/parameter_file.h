@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/algebra/cpu_arithmetic.h"
-#include "core/algebra/curve.h"
+#include "core/algebra/curve/curve.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/input_file.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"

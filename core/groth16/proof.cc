@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/point_io.h"
 
 namespace cuzk::groth16 {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "core/algebra/curve.h"
-#include "core/algebra/fr.h"
+#include "core/algebra/curve/curve.h"
+#include "core/algebra/field/fr.h"
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/groth16/verifying_key.h"

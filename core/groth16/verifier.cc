@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "core/algebra/msm.h"
+#include "core/algebra/msm/msm.h"
 #include "core/base/random.h"
 
 namespace cuzk::groth16 {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "core/algebra/cpu_arithmetic.h"
-#include "core/algebra/fr.h"
-#include "core/algebra/pairing.h"
+#include "core/algebra/curve/pairing.h"
+#include "core/algebra/field/fr.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 #include "core/groth16/proof.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/point_io.h"
 
 namespace cuzk::groth16 {
 namespace {

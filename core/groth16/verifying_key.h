@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/algebra/curve.h"
+#include "core/algebra/curve/curve.h"
 #include "core/base/bytes.h"
 #include "core/base/input_file.h"
 #include "core/base/status.h"

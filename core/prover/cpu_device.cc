@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/algebra/msm.h"
+#include "core/algebra/msm/msm.h"
 #include "core/base/check.h"
 #include "core/memory/detect.h"
 #include "core/prover/cpu_parameters.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/thread_pool.h"
 #include "core/memory/host_allocator.h"
 #include "core/prover/device.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/algebra/ntt.h"
+#include "core/algebra/ntt/ntt.h"
 #include "core/memory/array.h"
 #include "core/prover/device.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/algebra/msm.h"
+#include "core/algebra/msm/msm.h"
 #include "core/base/status.h"
 #include "core/groth16/parameter_file.h"
 #include "core/memory/array.h"

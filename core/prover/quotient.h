@@ -3,7 +3,7 @@
 
 #include <stop_token>
 
-#include "core/algebra/ntt.h"
+#include "core/algebra/ntt/ntt.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 
 namespace cuzk::r1cs {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 
 namespace cuzk::r1cs {
 

@@ -8,10 +8,10 @@
 // multiply-adds and N low products. Where the modulus is r, whose two low words are 1 and 2^32 - 1, two of the N/2 +
 // N/2 products of a reduction row are additions, and the low product is a negation.
 
-#include "core/algebra/field.h"
-#include "core/algebra/fp.h"
-#include "core/algebra/fp2.h"
-#include "core/algebra/fr.h"
+#include "core/algebra/field/field.h"
+#include "core/algebra/field/fp.h"
+#include "core/algebra/field/fp2.h"
+#include "core/algebra/field/fr.h"
 #include "gpu/field/words.cuh"
 
 namespace cuzk::gpu {

@@ -18,8 +18,8 @@
 //   registers 128 in G1: 4 blocks of 128 threads an SM; 255 in G2: 2 blocks
 
 #include "gpu/field/inverse.cuh"
-#include "gpu/field/lazy.cuh"
 #include "gpu/msm/items.h"
+#include "gpu/msm/lazy.cuh"
 #include "gpu/msm/sums.cuh"
 
 namespace cuzk::gpu {

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 #include "gpu/msm/windows.h"
 #include "gpu/runtime/stream.h"
 

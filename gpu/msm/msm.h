@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/algebra/curve.h"
+#include "core/algebra/curve/curve.h"
 #include "gpu/msm/items.h"
 #include "gpu/msm/windows.h"
 #include "gpu/runtime/stream.h"

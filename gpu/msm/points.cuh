@@ -2,7 +2,7 @@
 // Points on the device: the types and straight-line formulas of core/algebra, with the rare cases out of line so that
 // the common path keeps its operands in registers (an argument passed by value is copied only when the call is made).
 
-#include "core/algebra/curve_points.h"
+#include "core/algebra/curve/curve_points.h"
 #include "gpu/field/device_field.cuh"
 
 namespace cuzk::gpu {

@@ -2,7 +2,7 @@
 // Where the sums of items lie, and how the later kernels read them.
 
 #include "gpu/field/inverse.cuh"
-#include "gpu/field/lazy.cuh"
+#include "gpu/msm/lazy.cuh"
 #include "gpu/msm/points.cuh"
 
 namespace cuzk::gpu {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/algebra/host_device.h"
+#include "core/algebra/field/host_device.h"
 
 namespace cuzk::gpu {
 

@@ -19,7 +19,7 @@
 // Decimation in frequency (natural to reversed): the pass multiplies its outputs by w_s^(column * j), j the frequency.
 // Decimation in time (reversed to natural): it multiplies its inputs, and the steps run the other way.
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 #include "gpu/field/factor.cuh"
 
 namespace cuzk::gpu::ntt {

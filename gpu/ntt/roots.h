@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 
 namespace cuzk::gpu::ntt {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Transforms over Fr on the device, for 2^0 to 2^28 elements, without any permutation pass: natural order in and
-// reversed order out, or the other way round (definitions and orders as in core/algebra/ntt.h).
+// reversed order out, or the other way round (definitions and orders as in core/algebra/ntt/ntt.h).
 //
 // 2^k elements take one pass over memory for k <= 11 (one block), two for k <= 18, three for k <= 27, four for 2^28. A
 // pass does 6 to 9 levels in registers and shared memory (passes.cuh). Twiddle factors between passes come from one
@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 #include "gpu/runtime/buffer.h"
 #include "gpu/runtime/stream.h"
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/algebra/curve.h"
+#include "core/algebra/curve/curve.h"
 #include "gpu/runtime/buffer.h"
 #include "gpu/runtime/stream.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 #include "core/r1cs/layout.h"
 #include "gpu/runtime/buffer.h"
 #include "gpu/runtime/stream.h"

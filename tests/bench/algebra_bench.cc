@@ -3,11 +3,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "core/algebra/fixed_base.h"
-#include "core/algebra/msm.h"
-#include "core/algebra/ntt.h"
-#include "core/algebra/pairing.h"
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/pairing.h"
+#include "core/algebra/curve/point_io.h"
+#include "core/algebra/msm/fixed_base.h"
+#include "core/algebra/msm/msm.h"
+#include "core/algebra/ntt/ntt.h"
 
 namespace cuzk::algebra {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstdlib>
 
 #include "core/base/check.h"
-#include "core/circuit/poseidon.h"
-#include "core/circuit/sha256_gadget.h"
-#include "core/filecoin/made_request.h"
+#include "core/circuit/poseidon/poseidon.h"
+#include "core/circuit/sha256/sha256_gadget.h"
 #include "core/filecoin/partition.h"
+#include "core/filecoin/samples/made_request.h"
 #include "core/memory/host_allocator.h"
 #include "core/r1cs/recorder.h"
 

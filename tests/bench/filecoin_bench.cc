@@ -6,9 +6,9 @@
 #include <map>
 
 #include "core/base/check.h"
-#include "core/filecoin/c1_reader.h"
-#include "core/filecoin/made_request.h"
+#include "core/filecoin/format/c1_reader.h"
 #include "core/filecoin/partition.h"
+#include "core/filecoin/samples/made_request.h"
 
 namespace cuzk::filecoin {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "core/algebra/ntt.h"
-#include "core/circuit/poseidon_many.h"
+#include "core/algebra/ntt/ntt.h"
+#include "core/circuit/poseidon/poseidon_many.h"
 
 namespace cuzk {
 namespace {

@@ -13,9 +13,9 @@
 #include <cstdlib>
 
 #include "core/circuit/circuit.h"
-#include "core/filecoin/made_request.h"
 #include "core/filecoin/partition.h"
 #include "core/filecoin/request_directory.h"
+#include "core/filecoin/samples/made_request.h"
 #include "core/memory/host_allocator.h"
 
 namespace cuzk {

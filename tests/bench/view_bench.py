@@ -16,7 +16,7 @@ import struct
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "integration"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "integration" / "fixtures"))
 import daemon_fixture as fixture  # noqa: E402
 import http2  # noqa: E402
 from daemon_fixture import Daemon, requests  # noqa: E402

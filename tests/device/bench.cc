@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/algebra/ntt.h"
+#include "core/algebra/ntt/ntt.h"
 #include "gpu/msm/msm.h"
 #include "gpu/ntt/transform.h"
 #include "tests/device/known_points.h"

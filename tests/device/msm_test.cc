@@ -1,4 +1,4 @@
-#include "core/algebra/msm.h"
+#include "core/algebra/msm/msm.h"
 
 #include "gpu/msm/msm.h"
 #include "tests/device/known_points.h"

@@ -1,4 +1,4 @@
-#include "core/algebra/ntt.h"
+#include "core/algebra/ntt/ntt.h"
 
 #include "gpu/ntt/transform.h"
 #include "tests/device/on_device.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "core/algebra/curve.h"
+#include "core/algebra/curve/curve.h"
 #include "gpu/params/fixed_base.h"
 #include "gpu/runtime/buffer.h"
 #include "gpu/runtime/stream.h"

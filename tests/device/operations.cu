@@ -2,7 +2,7 @@
 
 #include "gpu/field/factor.cuh"
 #include "gpu/field/inverse.cuh"
-#include "gpu/field/lazy.cuh"
+#include "gpu/msm/lazy.cuh"
 #include "gpu/msm/sums.cuh"
 #include "gpu/runtime/buffer.h"
 #include "gpu/runtime/stream.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/algebra/curve.h"
+#include "core/algebra/curve/curve.h"
 #include "core/base/status.h"
 
 namespace cuzk::gpu::testing {

@@ -1,6 +1,6 @@
 // Parameters made on the card: the multiples against the host's, the recorded files byte for byte, and parameters left
 // in device memory against the same ones from a file.
-#include "core/algebra/fixed_base.h"
+#include "core/algebra/msm/fixed_base.h"
 #include "core/base/file.h"
 #include "core/circuit/row_stretches.h"
 #include "core/filecoin/partition.h"

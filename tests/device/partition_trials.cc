@@ -11,8 +11,8 @@
 
 #include "core/base/bytes.h"
 #include "core/circuit/row_stretches.h"
-#include "core/filecoin/made_request.h"
 #include "core/filecoin/request_directory.h"
+#include "core/filecoin/samples/made_request.h"
 #include "gpu/params/section_maker.h"
 #include "gpu/prover/circuit_tables.h"
 #include "gpu/prover/witness_kernels.h"

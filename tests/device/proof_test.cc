@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/point_io.h"
 #include "core/base/hash.h"
 #include "core/circuit/circuit.h"
 #include "core/filecoin/partition.h"

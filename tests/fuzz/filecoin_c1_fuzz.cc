@@ -2,9 +2,9 @@
 // through base64 and a window.
 
 #include "core/base/check.h"
-#include "core/filecoin/base64.h"
-#include "core/filecoin/c1_reader.h"
-#include "core/filecoin/c1_writer.h"
+#include "core/filecoin/format/base64.h"
+#include "core/filecoin/format/c1_reader.h"
+#include "core/filecoin/format/c1_writer.h"
 
 namespace {
 

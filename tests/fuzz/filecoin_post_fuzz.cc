@@ -1,7 +1,7 @@
 // The reader of PoSt items: whatever the bytes, it answers, and what it accepts it can write back byte for byte.
 
 #include "core/base/check.h"
-#include "core/filecoin/bincode_reader.h"
+#include "core/filecoin/format/bincode_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   cuzk::ByteSpan bytes(data, size);

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/check.h"
 
 namespace cuzk::algebra {

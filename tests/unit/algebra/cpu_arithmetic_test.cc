@@ -1,4 +1,4 @@
-#include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 
 #include <gtest/gtest.h>
 

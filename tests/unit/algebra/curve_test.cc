@@ -1,8 +1,8 @@
-#include "core/algebra/curve.h"
+#include "core/algebra/curve/curve.h"
 
 #include <gtest/gtest.h>
 
-#include "core/algebra/batch_add.h"
+#include "core/algebra/msm/batch_add.h"
 #include "tests/unit/algebra/group_laws.h"
 
 namespace cuzk::algebra {

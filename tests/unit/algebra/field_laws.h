@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/algebra/fp12.h"
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fp12.h"
+#include "core/algebra/field/fr.h"
 
 namespace cuzk::algebra {
 

@@ -1,4 +1,4 @@
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/algebra/curve.h"
+#include "core/algebra/curve/curve.h"
 
 namespace cuzk::algebra {
 

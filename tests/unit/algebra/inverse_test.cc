@@ -1,11 +1,11 @@
-#include "core/algebra/inverse.h"
+#include "core/algebra/field/inverse.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "core/algebra/fp.h"
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fp.h"
+#include "core/algebra/field/fr.h"
 
 namespace cuzk::algebra {
 namespace {

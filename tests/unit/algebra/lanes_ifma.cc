@@ -1,7 +1,7 @@
 #include "tests/unit/algebra/lanes_ifma.h"
 
-#include "core/algebra/fp_lanes.h"
-#include "core/algebra/fr_lanes.h"
+#include "core/algebra/field/fp_lanes.h"
+#include "core/algebra/field/fr_lanes.h"
 
 namespace cuzk::algebra {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/algebra/cpu_arithmetic.h"
+#include "core/algebra/simd/cpu_arithmetic.h"
 #include "tests/unit/algebra/field_laws.h"
 #include "tests/unit/algebra/lanes_ifma.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/algebra/msm.h"
+#include "core/algebra/msm/msm.h"
 #include "core/base/text.h"
 #include "tests/unit/algebra/group_laws.h"
 

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <mutex>
 
-#include "core/algebra/msm.h"
-#include "core/algebra/msm_plan.h"
+#include "core/algebra/msm/msm.h"
+#include "core/algebra/msm/msm_plan.h"
 #include "tests/unit/algebra/arithmetics.h"
 #include "tests/unit/algebra/msm_laws.h"
 #include "tests/unit/memory/faulty_allocator.h"

@@ -1,10 +1,10 @@
-#include "core/algebra/msm.h"
+#include "core/algebra/msm/msm.h"
 
 #include <gtest/gtest.h>
 
-#include "core/algebra/fixed_base.h"
-#include "core/algebra/msm_plan.h"
-#include "core/algebra/naf.h"
+#include "core/algebra/curve/naf.h"
+#include "core/algebra/msm/fixed_base.h"
+#include "core/algebra/msm/msm_plan.h"
 #include "tests/unit/algebra/arithmetics.h"
 #include "tests/unit/algebra/msm_laws.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/algebra/ntt.h"
+#include "core/algebra/ntt/ntt.h"
 #include "core/base/text.h"
 
 namespace cuzk::algebra {

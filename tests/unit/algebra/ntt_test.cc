@@ -1,4 +1,4 @@
-#include "core/algebra/ntt.h"
+#include "core/algebra/ntt/ntt.h"
 
 #include <gtest/gtest.h>
 

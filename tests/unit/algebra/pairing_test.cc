@@ -1,4 +1,4 @@
-#include "core/algebra/pairing.h"
+#include "core/algebra/curve/pairing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/point_io.h"
 
 #include <gtest/gtest.h>
 

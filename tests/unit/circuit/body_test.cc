@@ -4,7 +4,7 @@
 #include <random>
 
 #include "core/circuit/merkle_gadget.h"
-#include "core/circuit/prepared_hashes.h"
+#include "core/circuit/poseidon/prepared_hashes.h"
 #include "core/memory/host_allocator.h"
 #include "core/r1cs/recorder.h"
 #include "core/r1cs/witness.h"

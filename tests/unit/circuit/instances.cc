@@ -4,7 +4,7 @@
 #include <random>
 
 #include "core/base/hash.h"
-#include "core/circuit/poseidon.h"
+#include "core/circuit/poseidon/poseidon.h"
 
 namespace cuzk::circuit {
 namespace {

@@ -1,8 +1,8 @@
-#include "core/circuit/poseidon_many.h"
+#include "core/circuit/poseidon/poseidon_many.h"
 
 #include <gtest/gtest.h>
 
-#include "core/circuit/poseidon_permutation.h"
+#include "core/circuit/poseidon/poseidon_permutation.h"
 #include "tests/unit/algebra/arithmetics.h"
 
 namespace cuzk::circuit {

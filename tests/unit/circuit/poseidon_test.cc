@@ -1,5 +1,5 @@
 // Poseidon's constants and digests against published values.
-#include "core/circuit/poseidon.h"
+#include "core/circuit/poseidon/poseidon.h"
 
 #include <gtest/gtest.h>
 

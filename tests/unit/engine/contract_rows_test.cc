@@ -1,5 +1,5 @@
 // Traps of the contract with callers that the engine answers for, one test each. The numbers are those of
-// tests/integration/contract_rows_test.py, which has the others.
+// tests/integration/grpc/contract_rows_test.py, which has the others.
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// The storm over small circuits; tests/integration/engine_storm_test.cc has the long one over real ones.
+// The storm over small circuits; tests/integration/store/storm_test.cc has the long one over real ones.
 
 #include "tests/unit/engine/storm.h"
 

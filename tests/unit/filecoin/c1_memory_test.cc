@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "core/filecoin/c1_reader.h"
+#include "core/filecoin/format/c1_reader.h"
 #include "tests/unit/filecoin/samples.h"
 
 namespace {

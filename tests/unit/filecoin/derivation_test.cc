@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "core/base/hash.h"
-#include "core/circuit/poseidon.h"
+#include "core/circuit/poseidon/poseidon.h"
 #include "core/filecoin/challenges.h"
 #include "core/filecoin/graph.h"
-#include "core/filecoin/identifiers.h"
+#include "core/filecoin/types/identifiers.h"
 
 namespace cuzk::filecoin {
 namespace {

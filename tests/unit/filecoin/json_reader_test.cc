@@ -1,8 +1,8 @@
-#include "core/filecoin/json_reader.h"
+#include "core/filecoin/format/json_reader.h"
 
 #include <gtest/gtest.h>
 
-#include "core/filecoin/base64.h"
+#include "core/filecoin/format/base64.h"
 
 namespace cuzk::filecoin {
 namespace {

@@ -1,10 +1,10 @@
-#include "core/filecoin/made_request.h"
+#include "core/filecoin/samples/made_request.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "core/filecoin/made_tree.h"
 #include "core/filecoin/merkle.h"
+#include "core/filecoin/samples/made_tree.h"
 #include "tests/unit/filecoin/samples.h"
 
 namespace cuzk::filecoin {

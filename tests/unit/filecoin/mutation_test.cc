@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/filecoin/base64.h"
-#include "core/filecoin/path_shape.h"
+#include "core/filecoin/format/base64.h"
+#include "core/filecoin/types/path_shape.h"
 #include "tests/unit/filecoin/samples.h"
 
 namespace cuzk::filecoin {

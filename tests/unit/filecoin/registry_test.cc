@@ -1,4 +1,4 @@
-#include "core/filecoin/registry.h"
+#include "core/filecoin/types/registry.h"
 
 #include <gtest/gtest.h>
 

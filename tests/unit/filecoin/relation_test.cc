@@ -4,10 +4,10 @@
 
 #include <functional>
 
-#include "core/circuit/poseidon.h"
-#include "core/filecoin/bincode_reader.h"
-#include "core/filecoin/c1_reader.h"
-#include "core/filecoin/c1_writer.h"
+#include "core/circuit/poseidon/poseidon.h"
+#include "core/filecoin/format/bincode_reader.h"
+#include "core/filecoin/format/c1_reader.h"
+#include "core/filecoin/format/c1_writer.h"
 #include "tests/unit/filecoin/samples.h"
 
 namespace cuzk::filecoin {

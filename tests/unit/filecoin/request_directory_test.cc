@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/file.h"
-#include "core/filecoin/xz.h"
+#include "core/filecoin/format/xz.h"
 #include "tests/unit/groth16/scratch_dir.h"
 
 namespace cuzk::filecoin {

@@ -1,4 +1,4 @@
-#include "core/filecoin/request.h"
+#include "core/filecoin/types/request.h"
 
 #include <gtest/gtest.h>
 

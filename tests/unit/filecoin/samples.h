@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/algebra/fr.h"
+#include "core/algebra/field/fr.h"
 #include "core/filecoin/partition.h"
 #include "core/filecoin/request_directory.h"
 

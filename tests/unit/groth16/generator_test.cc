@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "core/algebra/pairing.h"
+#include "core/algebra/curve/pairing.h"
 #include "core/base/file.h"
 #include "core/groth16/identity.h"
 #include "core/groth16/lagrange.h"

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/point_io.h"
 #include "core/base/file.h"
 #include "tests/unit/groth16/setup.h"
 

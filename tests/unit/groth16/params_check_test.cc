@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/point_io.h"
 #include "core/base/file.h"
 #include "core/groth16/identity.h"
 #include "tests/fixtures.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/algebra/point_io.h"
+#include "core/algebra/curve/point_io.h"
 #include "core/base/file.h"
 #include "core/groth16/generator.h"
 #include "core/groth16/identity.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/algebra/msm.h"
+#include "core/algebra/msm/msm.h"
 #include "core/base/file.h"
 #include "core/base/hash.h"
 #include "core/groth16/verifier.h"

@@ -1,0 +1,230 @@
+#include "daemon/app/daemon.h"
+
+#include <cstdlib>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "daemon/app/daemon_parts.h"
+#include "daemon/app/open_files.h"
+#include "daemon/app/spare_threads.h"
+#include "daemon/common/version.h"
+#include "daemon/http/http_pages.h"
+#include "daemon/http/legacy_metrics.h"
+#include "daemon/settings/check_config.h"
+
+namespace cuzk::daemon {
+
+namespace {
+
+/// Gone soon after a burst of calls.
+constexpr size_t kThreadsForCalls = 64;
+
+/// At the start: two dozen are gRPC's and our own, a dozen those of a card and its driver, for eight cards.
+size_t ThreadsNeeded(const DaemonOptions& options) {
+  const size_t pool = options.pool_threads != 0 ? options.pool_threads : std::thread::hardware_concurrency();
+  return pool + options.engine.synthesis_threads + HttpServer::kFewThreads + 112;
+}
+
+}  // namespace
+
+Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Daemon::~Daemon() {
+  StopNow();
+  parts_->http.reset();
+  parts_->server.reset();
+}
+
+Logger& Daemon::log() { return parts_->log; }
+
+engine::EngineStatus Daemon::Snapshot() const { return parts_->Snapshot(); }
+
+Status Daemon::AwaitLoss(std::stop_token stop) const { return parts_->engine->AwaitLoss(std::move(stop)); }
+
+void Daemon::OnListenerLost(std::function<void()> call) { parts_->library_log.OnListenerLost(std::move(call)); }
+
+StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const DaemonOptions& options,
+                                                const DaemonSeams& seams) {
+  // The pool of threads is the first of the parts.
+  const size_t needed = ThreadsNeeded(options);
+  const size_t wanted = needed + kThreadsForCalls + HttpServer::kManyThreads;
+  const size_t spare = SpareThreads(wanted);
+  CUZK_RETURN_IF_ERROR(CheckThreads(spare, needed));
+  const bool few = spare < wanted;
+  auto parts = std::make_unique<Parts>(settings, options);
+  if (few) parts->log.Warning(StrCat("at most ", spare, " threads can be made now: HTTP and gRPC have few"));
+  RaiseOpenFiles(parts->log);
+  CUZK_RETURN_IF_ERROR(parts->MakeEngine(seams));
+  // Whoever is answered may send jobs, unless parameters are to be loaded first.
+  const bool ready = options.preload.empty() || options.ready_before_preload;
+  if (ready) parts->readiness.Set("");
+  CUZK_RETURN_IF_ERROR(parts->Listen(few ? HttpServer::kFewThreads : HttpServer::kManyThreads));
+  std::unique_ptr<Daemon> daemon(new Daemon(std::move(parts)));
+  Parts& p = *daemon->parts_;
+  if (ready) daemon->Accept();
+  for (const std::string& listener : p.server->Listeners()) p.log.Info(StrCat("listening on ", listener));
+  return daemon;
+}
+
+Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
+  CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
+  const BuildInfo build = Build();
+  metrics.Set(MetricId::kBuildInfo, {build.version, build.revision, build.cuda, build.architectures, build.compiler},
+              1);
+  CUZK_ASSIGN_OR_RETURN(devices, PickDevices(options.devices_use, arithmetic, pool));
+  if (seams.devices) seams.devices(devices);
+  for (const LeftOut& card : devices.left_out) {
+    log.Error(card.why);
+    metrics.Set(MetricId::kDeviceHealthy, {StrCat(card.ordinal), card.uuid}, 0);
+  }
+  log.Info(devices.explanation);
+  WatchCards();
+  log.Info(StrCat("memory budget ", (options.memory_budget + options.server.ingress_bytes) >> 20, " MiB, of which ",
+                  options.server.ingress_bytes >> 20, " MiB for arriving messages; status and metrics show the other ",
+                  options.memory_budget >> 20, " MiB"));
+  if (StatusOr<memory::MemoryLimits> limits = memory::DetectMemory(); limits.ok()) {
+    if (std::string note = BudgetNote(options, *limits); !note.empty()) log.Warning(note);
+  }
+  engine::EngineParts engine_parts{
+      .budget = &budget, .pool = &pool, .arithmetic = arithmetic, .observer = &telemetry, .seams = seams.engine};
+  for (auto& device : devices.devices) engine_parts.devices.push_back(device.get());
+  CUZK_ASSIGN_OR_RETURN(engine, engine::Engine::Create(options.engine, engine_parts));
+  state_disk = std::make_unique<StateDisk>(options.engine.state_directory);  // the engine has made the folder
+  telemetry.set_parameters([engine = engine.get()] { return engine->Snapshot().parameters; });
+  idle = std::make_unique<IdleParameters>(std::set<std::string>(options.preload.begin(), options.preload.end()));
+  return absl::OkStatus();
+}
+
+void Daemon::Parts::WatchCards() {
+  std::vector<WatchedCard> cards;
+  for (const auto& device : devices.devices) {
+    if (device->ordinal() >= 0) cards.push_back({device->ordinal(), device->identity().uuid});
+  }
+  if (cards.empty()) return;
+  StatusOr<std::unique_ptr<XidWatch>> watch = XidWatch::Start(cards, metrics, log);
+  if (watch.ok()) {
+    xids = *std::move(watch);
+  } else {
+    log.Warning("Xid errors of cards are not counted", {{"err", std::string(watch.status().message())}});
+  }
+}
+
+engine::EngineStatus Daemon::Parts::Snapshot() const {
+  engine::EngineStatus status = engine->Snapshot();
+  status.not_ready = std::string(Ready().message());
+  return status;
+}
+
+Status Daemon::Parts::Ready() const {
+  CUZK_RETURN_IF_ERROR(readiness.Check());
+  CUZK_RETURN_IF_ERROR(engine->Ready());
+  return state_disk->Check();
+}
+
+void Daemon::Parts::TellHealth() {
+  std::lock_guard lock(health_mutex);
+  const Status ready = Ready();
+  if (std::exchange(told_serving, ready.ok()) == ready.ok()) return;
+  server->SetServing(ready.ok());
+  if (ready.ok()) {
+    log.Info("jobs are taken");
+  } else if (readiness.Check().ok()) {  // otherwise whoever set it has said so
+    log.Error(StrCat("jobs are refused: ", ready.message()));
+  }
+}
+
+Status Daemon::Parts::Listen(size_t http_threads) {
+  CUZK_ASSIGN_OR_RETURN(identity, MakeTlsIdentity(options.server));
+  if (identity) ReportIdentity(*identity, log, metrics);
+  auto ready = [this] { return Ready(); };
+  auto metrics_text = [this] {
+    const engine::EngineStatus status = Snapshot();
+    metrics.RaiseTo(MetricId::kLogDropped, {}, static_cast<double>(log.dropped()));
+    std::string text = MetricsText(status, metrics);
+    return options.legacy_metrics ? text + LegacyMetricsText(status) : text;
+  };
+  proving = std::make_unique<ProvingService>(*engine, metrics,
+                                             ProvingService::Options{.cancel_abandoned = options.cancel_abandoned,
+                                                                     .readiness = &readiness,
+                                                                     .waiting = &waiting,
+                                                                     .calls = &calls,
+                                                                     .metrics_text = metrics_text},
+                                             stop.get_token());
+  operator_service = std::make_unique<OperatorService>(OperatorService::Parts{.engine = engine.get(),
+                                                                              .metrics = &metrics,
+                                                                              .settings = &settings,
+                                                                              .waiting = &waiting,
+                                                                              .calls = &calls,
+                                                                              .traces = &traces},
+                                                       stop.get_token());
+  CUZK_ASSIGN_OR_RETURN(server,
+                        Server::Start(options.server, {proving.get(), operator_service.get()}, identity.get(), calls));
+  if (options.http) {
+    CUZK_ASSIGN_OR_RETURN(
+        http, HttpServer::Start(
+                  *options.http,
+                  MakePages({.engine = engine.get(), .ready = ready, .metrics = metrics_text, .traces = &traces}),
+                  http_threads));
+    log.Info(StrCat("http://", options.http->host, ":", http->port(), "/status"));
+  }
+  metrics.Increment(MetricId::kResultsNotTaken, {}, 0);  // there from the start
+  metrics.Set(MetricId::kConfigReloadSuccessful, {}, 1);
+  metrics.Set(MetricId::kConfigReloadTime, {}, SecondsSince1970(std::chrono::system_clock::now()));
+  return absl::OkStatus();
+}
+
+void Daemon::Accept() {
+  parts_->readiness.Set("");
+  parts_->TellHealth();
+}
+
+Status Daemon::Preload() {
+  Parts& p = *parts_;
+  for (const std::string& circuit : p.options.preload) {
+    if (!p.options.ready_before_preload) p.readiness.Set(StrCat("the daemon is starting: loading ", circuit));
+    StatusOr<engine::PreloadResult> loaded = p.engine->Preload(circuit, p.loading.get_token());
+    if (!loaded.ok()) return Annotate(loaded.status(), StrCat("params.preload: ", circuit));
+    p.log.Info("parameters loaded", {{"circuit", circuit}, {"dur_ms", StrCat(loaded->load_time_ms)}});
+  }
+  if (!p.options.preload.empty() && !p.options.ready_before_preload) Accept();
+  if (!p.loading.stop_requested()) return absl::OkStatus();
+  Refuse("the daemon is draining");
+  return absl::CancelledError("the daemon is stopping");
+}
+
+void Daemon::Tend(const engine::EngineStatus& status) {
+  Parts& p = *parts_;
+  p.calls.EndUnread(std::chrono::steady_clock::now());
+  p.TellHealth();
+  const engine::Duration limit = p.evict_idle.load();
+  for (const std::string& circuit : p.idle->Due(status, std::chrono::steady_clock::now(), limit)) {
+    StatusOr<engine::EvictResult> evicted = p.engine->Evict(circuit);
+    if (evicted.ok() && evicted->was_loaded) p.log.Info("idle parameters dropped", {{"circuit", circuit}});
+  }
+}
+
+void Daemon::Refuse(std::string_view why) {
+  parts_->readiness.Set(why);
+  parts_->TellHealth();
+}
+
+void Daemon::Drain() {
+  Parts& p = *parts_;
+  p.loading.request_stop();
+  Refuse("the daemon is draining");
+  p.log.Info("draining: accepted jobs go on, nothing more is accepted");
+  uint32_t ended = p.engine->Drain(std::chrono::steady_clock::now() + p.drain.load());
+  if (ended > 0) p.log.Warning(StrCat(ended, " jobs were ended unfinished"));
+  p.server->Shutdown(std::chrono::seconds(5));
+  p.log.Info("stopped");
+}
+
+void Daemon::StopNow() {
+  // First the engine: whoever waits hears how the job ended, then the waits themselves stop.
+  parts_->loading.request_stop();
+  parts_->engine->Drain(std::chrono::steady_clock::now());
+  parts_->stop.request_stop();
+}
+
+}  // namespace cuzk::daemon

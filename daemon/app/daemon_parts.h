@@ -1,0 +1,85 @@
+#pragma once
+// The inside of Daemon.
+
+#include <atomic>
+#include <stop_token>
+
+#include "core/base/metrics.h"
+#include "core/base/thread_pool.h"
+#include "daemon/app/daemon.h"
+#include "daemon/app/idle_parameters.h"
+#include "daemon/app/library_log.h"
+#include "daemon/app/state_disk.h"
+#include "daemon/app/telemetry.h"
+#include "daemon/app/xid_watch.h"
+#include "daemon/common/readiness.h"
+#include "daemon/grpc/call_watch.h"
+#include "daemon/grpc/operator_service.h"
+#include "daemon/grpc/proving_service.h"
+#include "daemon/grpc/waiting_calls.h"
+#include "daemon/http/http_server.h"
+#include "daemon/settings/live_settings.h"
+
+namespace cuzk::daemon {
+
+// Destroyed from the bottom up: servers, services, engine, devices, pool.
+struct Daemon::Parts {
+  Parts(const Settings& s, const DaemonOptions& o)
+      : settings(s),
+        options(o),
+        log(o.log),
+        drain(o.drain),
+        evict_idle(o.evict_idle),
+        budget(o.memory_budget),
+        pool(o.pool_threads),
+        waiting(o.server.max_threads),
+        calls(waiting, o.server.keepalive_timeout),
+        telemetry(log, metrics) {}
+
+  Status MakeEngine(const DaemonSeams& seams);
+  /// Errors of cards are counted from then on; where the driver does not report them, the log says so.
+  void WatchCards();
+  /// With so many threads for HTTP.
+  Status Listen(size_t http_threads);
+  /// OK while jobs are taken; UNAVAILABLE with the reason otherwise.
+  Status Ready() const;
+  /// The engine's, with what Ready says.
+  engine::EngineStatus Snapshot() const;
+  /// Health says what Ready does.
+  void TellHealth();
+  /// An error leaves everything as it was.
+  Status Reload(const StatusOr<Settings>& read);
+
+  LiveSettings settings;
+  const DaemonOptions options;
+  Logger log;
+  LibraryLog library_log{log};
+  Metrics metrics;
+  Readiness readiness;
+  std::atomic<std::chrono::milliseconds> drain, evict_idle;
+  std::stop_source stop, loading;
+  memory::Budget budget;
+  ThreadPool pool;
+  WaitingCalls waiting;
+  CallWatch calls;
+  FewAtOnce traces{4};
+  Telemetry telemetry;
+  DeviceChoice devices;
+  std::unique_ptr<XidWatch> xids;
+  std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<IdleParameters> idle;
+  std::unique_ptr<StateDisk> state_disk;
+  std::unique_ptr<ProvingService> proving;
+  std::unique_ptr<OperatorService> operator_service;
+  std::unique_ptr<TlsIdentity> identity;
+  std::unique_ptr<Server> server;
+  std::unique_ptr<HttpServer> http;
+  std::mutex health_mutex;
+  bool told_serving = false;  // guarded by health_mutex
+};
+
+/// Says in metrics until when the certificate holds, and warns in the log if nobody will accept it.
+void ReportIdentity(const TlsIdentity& identity, Logger& log, Metrics& metrics);
+double SecondsSince1970(std::chrono::system_clock::time_point time);
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,174 @@
+#include "daemon/app/serve.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <semaphore>
+#include <system_error>
+#include <thread>
+
+#include "core/base/log_writer.h"
+#include "daemon/app/heartbeat.h"
+#include "daemon/app/inbox.h"
+#include "daemon/app/supervisor.h"
+
+namespace cuzk::daemon {
+namespace {
+
+/// How long an end at once may take: a job store that hangs would keep the process for ever.
+constexpr std::chrono::seconds kLastPatience{10};
+
+/// Whatever still stands in its way then: what was accepted is in the store.
+void EndWithin(std::chrono::seconds patience) {
+  try {
+    std::thread([patience] {
+      std::this_thread::sleep_for(patience);
+      WriteWithin(
+          STDERR_FILENO,
+          StrCat("cuzkd: not stopped within ", patience.count(),
+                 " s, as when the disk of jobs.state_directory hangs: ending without it; accepted jobs are kept\n"),
+          std::chrono::seconds(1));
+      _exit(static_cast<int>(DaemonExit::kTemporary));
+    }).detach();
+  } catch (const std::system_error&) {
+    // No thread is to be had: then it takes as long as it takes.
+  }
+}
+
+class Life {
+ public:
+  Life(const SettingSources& sources, Inbox& inbox, std::unique_ptr<Daemon> daemon)
+      : sources_(sources),
+        inbox_(inbox),
+        daemon_(std::move(daemon)),
+        heartbeat_(Heartbeat::Parts{.supervisor = &supervisor_,
+                                    .log = &daemon_->log(),
+                                    .snapshot = [this] { return Look(); },
+                                    .watchdog = Supervisor::WatchdogInterval()}) {}
+
+  ~Life() { drain_begins_.release(); }
+
+  StatusOr<DaemonExit> Run();
+
+ private:
+  engine::EngineStatus Look() {
+    engine::EngineStatus status = daemon_->Snapshot();
+    daemon_->Tend(status);
+    return status;
+  }
+  void StopSignal();
+  void Drain();
+  void Reload();
+  void DevicesLost();
+  void ListenerLost();
+
+  const SettingSources& sources_;
+  Inbox& inbox_;
+  Supervisor supervisor_;
+  const std::unique_ptr<Daemon> daemon_;
+  Heartbeat heartbeat_;
+  Status loaded_;          // written before kLoaded or kLoadFailed is posted
+  bool draining_ = false;  // set before the thread that drains may begin
+  std::counting_semaphore<> drain_begins_{0};
+  std::jthread preload_, loss_, drain_;
+};
+
+void Life::StopSignal() {
+  if (draining_) {
+    daemon_->log().Warning("stopping at once");
+    EndWithin(kLastPatience);
+    daemon_->StopNow();
+    return;
+  }
+  Drain();
+}
+
+void Life::Drain() {
+  heartbeat_.Enter(Heartbeat::Stage::kDraining);
+  supervisor_.Stopping();
+  draining_ = true;
+  drain_begins_.release();
+}
+
+void Life::Reload() {
+  if (draining_) return;
+  supervisor_.Reloading();
+  Status status = daemon_->Reload(Settings::Load(sources_));
+  supervisor_.Say(status.ok() ? std::string("settings were read again")
+                              : StrCat("settings were not read again: ", status.message()));
+  supervisor_.Ready();
+}
+
+void Life::DevicesLost() {
+  daemon_->log().Error("no device is left: ending, so that whoever supervises this can start it again");
+  daemon_->Refuse("no device is left");
+  // The engine has ended or kept every job by now: there is nothing to wait for but the callers.
+  if (!draining_) Drain();
+}
+
+void Life::ListenerLost() {
+  daemon_->log().Error(
+      "gRPC takes no connection any more, most likely for want of file descriptors: ending, so that whoever supervises "
+      "this can start it again; raise LimitNOFILE of the unit");
+  daemon_->Refuse("gRPC takes no connection any more: raise LimitNOFILE");
+  Drain();
+}
+
+StatusOr<DaemonExit> Life::Run() {
+  // Made now: when the end comes, there may be no thread to be had.
+  drain_ = std::jthread([this] {
+    drain_begins_.acquire();
+    if (!draining_) return;
+    daemon_->Drain();
+    inbox_.Post(Event::kDrained);
+  });
+  preload_ = std::jthread([this] {
+    loaded_ = daemon_->Preload();
+    inbox_.Post(loaded_.ok() ? Event::kLoaded : Event::kLoadFailed);
+  });
+  loss_ = std::jthread([this](std::stop_token stop) {
+    if (!daemon_->AwaitLoss(std::move(stop)).ok()) inbox_.Post(Event::kDevicesLost);
+  });
+  daemon_->OnListenerLost([this] { inbox_.Post(Event::kListenerLost); });
+  bool lost = false;
+  while (true) {
+    switch (inbox_.Next()) {
+      case Event::kLoaded:
+        if (draining_) break;
+        heartbeat_.Enter(Heartbeat::Stage::kServing);
+        supervisor_.Ready();
+        break;
+      case Event::kLoadFailed:
+        if (draining_ || lost) break;
+        return loaded_;
+      case Event::kReloadSignal:
+        Reload();
+        break;
+      case Event::kStopSignal:
+        StopSignal();
+        break;
+      case Event::kDevicesLost:
+        lost = true;
+        DevicesLost();
+        break;
+      case Event::kListenerLost:
+        if (draining_) break;
+        lost = true;
+        ListenerLost();
+        break;
+      case Event::kDrained:
+        return lost ? DaemonExit::kInternal : DaemonExit::kOk;
+    }
+  }
+}
+
+}  // namespace
+
+StatusOr<DaemonExit> Serve(const SettingSources& sources, const Settings& settings, const DaemonOptions& options,
+                           const DaemonSeams& seams) {
+  Inbox inbox;
+  CUZK_ASSIGN_OR_RETURN(std::unique_ptr<Daemon> daemon, Daemon::Start(settings, options, seams));
+  return Life(sources, inbox, std::move(daemon)).Run();
+}
+
+}  // namespace cuzk::daemon

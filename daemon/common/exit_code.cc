@@ -1,0 +1,127 @@
+#include "daemon/common/exit_code.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+
+namespace cuzk::daemon {
+namespace {
+
+// Payloads of a status, without content.
+constexpr char kUsageMark[] = "cuzkctl/usage";
+constexpr char kParametersMark[] = "cuzkctl/parameters";
+constexpr char kDaemonMark[] = "cuzkctl/daemon";
+
+constexpr int Code(auto exit) { return static_cast<int>(exit); }
+
+constexpr ExitRow kDaemonExits[] = {
+    {Code(DaemonExit::kOk), "Ended by a signal, or what was asked for is printed"},
+    {Code(DaemonExit::kUsage), "Usage"},
+    {Code(DaemonExit::kUnavailable), "No device, or a processor that is too old"},
+    {Code(DaemonExit::kInternal), "Internal error, or the last device or a listener was lost"},
+    {Code(DaemonExit::kTemporary),
+     "Memory or threads are short, another process has the job store or the socket, or the job store hangs at the end"},
+    {Code(DaemonExit::kPermission), "Permission"},
+    {Code(DaemonExit::kConfig), "Settings, addresses, parameters to preload"},
+};
+
+constexpr ExitRow kControlExits[] = {
+    {Code(ControlExit::kOk), "Done, or the proof is valid"},
+    {Code(ControlExit::kFailed),
+     "The proof is not valid, the job failed, or doctor found what keeps the daemon from proving"},
+    {Code(ControlExit::kUsage), "Usage, or a file that is named is not there, is closed, or would be replaced"},
+    {Code(ControlExit::kUnreachable), "The daemon cannot be reached, ended first, or accepts nothing now"},
+    {Code(ControlExit::kTimeout), "Not done within the time given"},
+    {Code(ControlExit::kCancelled), "Cancelled"},
+    {Code(ControlExit::kRefused), "The input was refused"},
+    {Code(ControlExit::kNoParameters), "Parameters are missing"},
+    {Code(ControlExit::kWarning), "doctor alone: nothing failed, something should be mended"},
+    {Code(ControlExit::kInternal), "Internal error, or an output cannot be written: a full disk"},
+};
+
+Status Marked(Status status, const char* mark) {
+  status.SetPayload(mark, {});  // nothing happens to OK
+  return status;
+}
+
+bool Has(const Status& status, const char* mark) { return status.GetPayload(mark).has_value(); }
+
+// Of a file or of work in this process.
+ControlExit OwnExitOf(const Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return ControlExit::kOk;
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+      return ControlExit::kUsage;
+    case absl::StatusCode::kInvalidArgument:
+      return Has(status, kUsageMark) ? ControlExit::kUsage : ControlExit::kRefused;
+    case absl::StatusCode::kFailedPrecondition:
+      return Has(status, kParametersMark) ? ControlExit::kNoParameters : ControlExit::kRefused;
+    default:
+      return ControlExit::kInternal;
+  }
+}
+
+}  // namespace
+
+std::span<const ExitRow> DaemonExits() { return kDaemonExits; }
+std::span<const ExitRow> ControlExits() { return kControlExits; }
+
+DaemonExit DaemonExitOf(const Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return DaemonExit::kOk;
+    case absl::StatusCode::kUnavailable:
+      return DaemonExit::kUnavailable;
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kAborted:
+      return DaemonExit::kTemporary;
+    case absl::StatusCode::kPermissionDenied:
+      return DaemonExit::kPermission;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kNotFound:
+      return DaemonExit::kConfig;
+    default:
+      return DaemonExit::kInternal;
+  }
+}
+
+Status UsageMistake(Status status) { return Marked(std::move(status), kUsageMark); }
+Status ParametersMissing(Status status) { return Marked(std::move(status), kParametersMark); }
+Status SaidByDaemon(Status status) { return Marked(std::move(status), kDaemonMark); }
+
+Status Reworded(const Status& status, std::string_view text) {
+  Status reworded(status.code(), absl::string_view(text.data(), text.size()));
+  status.ForEachPayload([&](absl::string_view mark, const absl::Cord& content) { reworded.SetPayload(mark, content); });
+  return reworded;
+}
+
+ControlExit ControlExitOf(const Status& status) {
+  if (!Has(status, kDaemonMark)) return OwnExitOf(status);
+  // What a server cannot take at all is no matter of its load. gRPC says so in its text alone.
+  const bool too_large = absl::StrContains(status.message(), "message larger than max");
+  switch (status.code()) {
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kAborted:
+      return ControlExit::kUnreachable;
+    case absl::StatusCode::kDeadlineExceeded:
+      return ControlExit::kTimeout;
+    case absl::StatusCode::kCancelled:
+      return ControlExit::kCancelled;
+    case absl::StatusCode::kResourceExhausted:
+      return too_large ? ControlExit::kRefused : ControlExit::kUnreachable;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnimplemented:
+      return ControlExit::kRefused;
+    case absl::StatusCode::kFailedPrecondition:
+      return ControlExit::kNoParameters;
+    default:
+      return ControlExit::kInternal;
+  }
+}
+
+}  // namespace cuzk::daemon

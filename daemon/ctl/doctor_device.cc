@@ -1,0 +1,89 @@
+// doctor: what proves.
+
+#include <cstdlib>
+
+#include "daemon/ctl/cuda_driver.h"
+#include "daemon/ctl/finding.h"
+
+namespace cuzk::daemon {
+namespace {
+
+using Level = Finding::Level;
+
+// The kernel's part of the driver; empty if it is not loaded.
+std::string KernelDriver(const std::filesystem::path& root) {
+  std::string version = KernelFile(root / "sys/module/nvidia/version");
+  while (!version.empty() && version.back() == '\n') version.pop_back();
+  return version;
+}
+
+// Without a card the CPU proves: right where that is wanted, wrong where it is not.
+Finding NoCard(const Settings& settings, const std::string& said, const std::string& advice) {
+  std::string use = settings.Text("devices.use");
+  if (use == "gpu") return {Level::kFail, "driver", said + "; devices.use is gpu", advice};
+  if (use == "cpu") return {Level::kOk, "driver", said + "; devices.use is cpu", ""};
+  return {Level::kWarn, "driver", said + "; proofs are computed by the CPU, which is slow at production sizes", advice};
+}
+
+std::string CudaText(int version) { return StrCat(version / 1000, ".", version % 1000 / 10); }
+
+Finding Driver(const CudaDriver& driver, const std::string& kernel) {
+  std::string said = StrCat(kernel.empty() ? "version unknown" : kernel, ", serves CUDA ", CudaText(driver.version()));
+  std::string built = CUZK_CUDA_VERSION;
+  if (built == "none") {
+    return {Level::kWarn, "driver", said + "; this build has no CUDA back end", "install a build with CUDA"};
+  }
+  if (std::atoi(built.c_str()) > driver.version() / 1000) {
+    return {Level::kFail, "driver", StrCat(said, "; this build needs CUDA ", built), "install a newer driver"};
+  }
+  return {Level::kOk, "driver", said};
+}
+
+Findings Card(const CudaDriver& driver, int number, const CardInfo& card) {
+  std::string name = StrCat("card ", number);
+  Findings findings{
+      {Level::kOk, name,
+       StrCat(card.name, ", ", card.memory_bytes >> 20, " MiB, compute capability ", card.major, ".", card.minor)}};
+  constexpr double kSlow = 10e9;  // a PCIe 3.0 slot with 16 lanes gives 12
+  StatusOr<double> rate = driver.PinnedRate(number);
+  if (!rate.ok()) {
+    findings.push_back({Level::kFail, name + " pinned memory", StrCat(rate.status().message()),
+                        "see dmesg for the driver's messages; nvidia-smi -q shows the state of the card"});
+    return findings;
+  }
+  Finding pinned{Level::kOk, name + " pinned memory", StrCat(static_cast<uint64_t>(*rate / 1e6), " MB/s to the card")};
+  if (*rate < kSlow) {
+    pinned.level = Level::kWarn;
+    pinned.advice = "nvidia-smi -q -d PCIE shows generation and width of the link: move the card to a wider slot";
+  }
+  findings.push_back(pinned);
+  return findings;
+}
+
+}  // namespace
+
+Findings CheckDevices(const std::filesystem::path& root, const Settings& settings) {
+  std::string kernel = KernelDriver(root);
+  StatusOr<CudaDriver> driver = CudaDriver::Open();
+  if (absl::IsNotFound(driver.status())) {
+    if (kernel.empty()) return {NoCard(settings, "no NVIDIA driver", "install the driver's packages, then reboot")};
+    return {
+        NoCard(settings, StrCat("kernel driver ", kernel, " without libcuda.so.1"), "install the package libcuda1")};
+  }
+  if (!driver.ok()) {
+    return {NoCard(settings, StrCat(driver.status().message()),
+                   "after an upgrade of the driver reboot; nvidia-smi and dmesg tell more")};
+  }
+  StatusOr<std::vector<CardInfo>> cards = driver->Cards();
+  if (!cards.ok() || cards->empty()) {
+    std::string why = cards.ok() ? "the driver shows no card" : StrCat(cards.status().message());
+    return {NoCard(settings, why, "look at CUDA_VISIBLE_DEVICES and at the permissions of /dev/nvidia*")};
+  }
+  Findings findings{Driver(*driver, kernel)};
+  for (size_t i = 0; i < cards->size(); ++i) {
+    for (Finding& finding : Card(*driver, static_cast<int>(i), (*cards)[i])) findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace cuzk::daemon

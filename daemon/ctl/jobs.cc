@@ -1,0 +1,82 @@
+// cancel, watch: what goes on with jobs.
+
+#include "core/base/log.h"
+#include "daemon/common/convert.h"
+#include "daemon/common/json_writer.h"
+#include "daemon/ctl/client.h"
+#include "daemon/ctl/command.h"
+#include "daemon/ctl/progress_view.h"
+
+namespace cuzk::daemon {
+namespace {
+
+StatusOr<ControlExit> RunCancel(const Session& session, const std::string& id) {
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
+  grpc::ClientContext context;
+  v1::CancelProofRequest request;
+  request.set_job_id(id);
+  v1::CancelProofResponse response;
+  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->CancelProof(&context, request, &response)));
+  if (session.json) {
+    JsonWriter json;
+    json.BeginObject().Member("job_id", id).Member("was_running", response.was_running()).EndObject();
+    PrintLine(json.text());
+  } else {
+    PrintLine(StrCat(EscapeControl(id), response.was_running() ? ": cancelled" : ": had ended already"));
+  }
+  return ControlExit::kOk;
+}
+
+// The end of a watched job decides how the program ends; of all jobs, it goes on until it is interrupted.
+ControlExit EndOf(const cuzkd::v1::JobProgress& last) {
+  if (last.state() == "failed") return ControlExit::kFailed;
+  return last.state() == "cancelled" ? ControlExit::kCancelled : ControlExit::kOk;
+}
+
+bool IsEnd(const cuzkd::v1::JobProgress& last) {
+  return last.state() == "completed" || last.state() == "failed" || last.state() == "cancelled";
+}
+
+// A stream that ended before what it was opened for, and the last that was heard of the job.
+Status BrokenOff(const Status& ended, const std::string& id, const cuzkd::v1::JobProgress& last) {
+  if (id.empty() || !absl::IsUnavailable(ended) || last.state().empty()) return ended;
+  return Reworded(ended, StrCat(EscapeControl(id), " had not ended (", ProgressText(last), "): ", ended.message(),
+                                "; it goes on at the next start if jobs.state_directory is set: watch it then"));
+}
+
+StatusOr<ControlExit> RunWatch(const Session& session, const std::string& id) {
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
+  grpc::ClientContext context;
+  cuzkd::v1::WatchRequest request;
+  request.set_job_id(id);
+  auto stream = client.operators->Watch(&context, request);
+  cuzkd::v1::JobProgress progress;
+  ProgressView view(session.json);
+  while (stream->Read(&progress)) {
+    if (session.json || !id.empty()) {
+      view.Show(progress);
+    } else {
+      PrintLine(StrCat(EscapeControl(progress.job_id()), "  ", ProgressText(progress)));
+    }
+  }
+  view.Finish();
+  Status ended = FromDaemon(stream->Finish());
+  if (ended.ok() && !id.empty() && IsEnd(progress)) return EndOf(progress);
+  if (ended.ok()) ended = SaidByDaemon(absl::UnavailableError("the daemon ended the stream"));
+  return BrokenOff(ended, id, progress);
+}
+
+}  // namespace
+
+void AddJobs(CLI::App& program, Commands& commands) {
+  auto id = std::make_shared<std::string>();
+  CLI::App* cancel = program.add_subcommand("cancel", "Cancel a job");
+  cancel->add_option("ID", *id, "Job id")->required();
+  commands.push_back({cancel, [id](const Session& session) { return RunCancel(session, *id); }});
+
+  CLI::App* watch = program.add_subcommand("watch", "Show the progress of a job, or of all jobs");
+  watch->add_option("ID", *id, "Job id");
+  commands.push_back({watch, [id](const Session& session) { return RunWatch(session, *id); }});
+}
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,196 @@
+// prove, submit, await: a request directory becomes a proof.
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "core/base/file.h"
+#include "core/base/log.h"
+#include "daemon/common/convert.h"
+#include "daemon/common/json_writer.h"
+#include "daemon/ctl/client.h"
+#include "daemon/ctl/command.h"
+#include "daemon/ctl/progress_view.h"
+#include "daemon/ctl/stage_times.h"
+
+namespace cuzk::daemon {
+namespace {
+
+struct ProveFlags {
+  std::string request, out, id, timeout;
+};
+
+// Whoever names no file gets the proof itself.
+std::string ResultJson(const v1::AwaitProofResponse& result, bool with_proof) {
+  JsonWriter json;
+  json.BeginObject()
+      .Member("job_id", result.job_id())
+      .Member("status", v1::AwaitProofResponse::Status_Name(result.status()))
+      .Member("proof_bytes", result.proof().size())
+      .Member("error", result.error_message())
+      .Member("queue_wait_ms", result.queue_wait_ms())
+      .Member("srs_load_ms", result.srs_load_ms())
+      .Member("synthesis_ms", result.synthesis_ms())
+      .Member("gpu_compute_ms", result.gpu_compute_ms())
+      .Member("total_ms", result.total_ms());
+  if (with_proof) json.Member("proof", ToHex(AsBytes(result.proof())));
+  return json.EndObject().text();
+}
+
+void PrintTime(const std::string& name, double seconds) { std::printf("  %-30s %9.3f s\n", name.c_str(), seconds); }
+
+void PrintTimes(const v1::AwaitProofResponse& result) {
+  auto seconds = [](uint64_t ms) { return static_cast<double>(ms) / 1000; };
+  PrintTime("waiting in the queue", seconds(result.queue_wait_ms()));
+  PrintTime("loading parameters", seconds(result.srs_load_ms()));
+  PrintTime("writing witnesses", seconds(result.synthesis_ms()));
+  PrintTime("on the device", seconds(result.gpu_compute_ms()));
+  PrintTime("from submission to proof", seconds(result.total_ms()));
+}
+
+// The same in detail, from the daemon's timeline. Left out where that cannot be had: the proof is what was asked for.
+void PrintStages(const Client& client, const std::string& job_id) {
+  grpc::ClientContext context;
+  cuzkd::v1::GetTimelineResponse timeline;
+  if (!client.operators->GetTimeline(&context, {}, &timeline).ok()) return;
+  StatusOr<std::vector<StageTime>> times = StageTimes(timeline.chrome_trace_json(), job_id);
+  if (!times.ok() || times->empty()) return;
+  std::printf("stage by stage (stages overlap, those of several threads are added up)\n");
+  for (const StageTime& time : *times) PrintTime(StrCat(time.track, ": ", time.name), time.seconds);
+}
+
+// Writes the proof, prints the rest, and says how the program ends.
+StatusOr<ControlExit> Report(const Session& session, const v1::AwaitProofResponse& result, const std::string& out) {
+  const bool completed = result.status() == v1::AwaitProofResponse::COMPLETED;
+  std::string id = EscapeControl(result.job_id()), error = EscapeControl(result.error_message());
+  if (completed && !out.empty()) {
+    const Status written = WriteFile(out, AsBytes(result.proof()));
+    // Not lost: nobody has to prove it again.
+    const std::string kept =
+        StrCat(written.message(), "; the daemon keeps the proof for jobs.result_age: cuzkctl await ");
+    if (!written.ok()) return Reworded(written, StrCat(kept, id, " --out FILE"));
+  }
+  if (session.json) PrintLine(ResultJson(result, completed && out.empty()));
+  switch (result.status()) {
+    case v1::AwaitProofResponse::COMPLETED:
+      if (!session.json) {
+        PrintLine(StrCat(id, ": proof of ", result.proof().size(), " bytes, verified by the daemon",
+                         out.empty() ? "; it is in no file: --out FILE writes it" : StrCat(", in ", out)));
+        PrintTimes(result);
+      }
+      return ControlExit::kOk;
+    case v1::AwaitProofResponse::TIMEOUT:
+      if (!session.json) PrintLine(StrCat(id, ": not done yet"));
+      return ControlExit::kTimeout;
+    case v1::AwaitProofResponse::CANCELLED:
+      if (!session.json) PrintLine(StrCat(id, ": cancelled"));
+      return ControlExit::kCancelled;
+    default:
+      if (!session.json) std::fprintf(stderr, "cuzkctl: %s failed: %s\n", id.c_str(), error.c_str());
+      return ControlExit::kFailed;
+  }
+}
+
+// What would be found out only after the proof was made.
+Status CheckOut(const std::string& out) {
+  return out.empty() ? absl::OkStatus() : UsageMistake(Annotate(CheckOutput(out), "--out"));
+}
+
+// Shows what the job is doing until `done`; starts over while the daemon does not know it yet.
+void ShowUntilDone(const Client& client, const std::string& job_id, const std::atomic<bool>& done, bool json) {
+  ProgressView view(json);
+  while (!done) {
+    grpc::ClientContext context;
+    cuzkd::v1::WatchRequest request;
+    request.set_job_id(job_id);
+    auto stream = client.operators->Watch(&context, request);
+    cuzkd::v1::JobProgress progress;
+    while (!done && stream->Read(&progress)) {
+      bool unfinished = progress.state() == "queued" || progress.state() == "running";
+      if (unfinished) view.Show(progress);
+    }
+    context.TryCancel();
+    // Of an unknown id and a daemon that went away the call itself tells; where others look on, a place comes late.
+    const bool full = stream->Finish().error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED;
+    for (int i = 0; i < (full ? 100 : 5) && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) {
+  CUZK_RETURN_IF_ERROR(CheckOut(flags.out));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
+  v1::ProveRequest request;
+  CUZK_ASSIGN_OR_RETURN(*request.mutable_submit(), ReadRequest(session.settings, flags.request, flags.id));
+  v1::ProveResponse response;
+  grpc::Status status;
+  {
+    std::atomic<bool> done = false;
+    const std::string job_id = request.submit().request_id();
+    std::jthread watcher([&] { ShowUntilDone(client, job_id, done, session.json); });
+    grpc::ClientContext context;
+    status = client.proving->Prove(&context, request, &response);
+    done = true;
+  }
+  CUZK_RETURN_IF_ERROR(FromDaemon(status));
+  StatusOr<ControlExit> code = Report(session, response.result(), flags.out);
+  if (code.ok() && *code == ControlExit::kOk && !session.json) PrintStages(client, response.result().job_id());
+  return code;
+}
+
+StatusOr<ControlExit> RunSubmit(const Session& session, const ProveFlags& flags) {
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
+  CUZK_ASSIGN_OR_RETURN(v1::SubmitProofRequest request, ReadRequest(session.settings, flags.request, flags.id));
+  grpc::ClientContext context;
+  v1::SubmitProofResponse response;
+  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->SubmitProof(&context, request, &response)));
+  if (session.json) {
+    JsonWriter json;
+    json.BeginObject().Member("job_id", response.job_id()).Member("queue_position", response.queue_position());
+    PrintLine(json.EndObject().text());
+  } else {
+    PrintLine(EscapeControl(response.job_id()));
+  }
+  return ControlExit::kOk;
+}
+
+StatusOr<ControlExit> RunAwait(const Session& session, const ProveFlags& flags) {
+  CUZK_RETURN_IF_ERROR(CheckOut(flags.out));
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
+  v1::AwaitProofRequest request;
+  request.set_job_id(flags.id);
+  if (!flags.timeout.empty()) {
+    StatusOr<std::chrono::milliseconds> timeout = ParseDuration(flags.timeout);
+    if (!timeout.ok()) return UsageMistake(Annotate(timeout.status(), "--timeout"));
+    // The shortest wait that can be asked for: 0 would mean to wait for ever.
+    request.set_timeout_ms(std::max<uint64_t>(1, static_cast<uint64_t>(timeout->count())));
+  }
+  grpc::ClientContext context;
+  v1::AwaitProofResponse response;
+  CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->AwaitProof(&context, request, &response)));
+  return Report(session, response, flags.out);
+}
+
+}  // namespace
+
+void AddProve(CLI::App& program, Commands& commands) {
+  auto flags = std::make_shared<ProveFlags>();
+  CLI::App* prove = program.add_subcommand("prove", "Prove a request and wait, as Curio does");
+  prove->add_option("--request", flags->request, "Request directory")->required();
+  prove->add_option("--out", flags->out, "File for the proof; without it --json prints the proof in hex");
+  prove->add_option("--id", flags->id, "Request id instead of the one that Curio would form");
+  commands.push_back({prove, [flags](const Session& session) { return RunProve(session, *flags); }});
+
+  CLI::App* submit = program.add_subcommand("submit", "Submit a request and print its job id");
+  submit->add_option("--request", flags->request, "Request directory")->required();
+  submit->add_option("--id", flags->id, "Request id instead of the one that Curio would form");
+  commands.push_back({submit, [flags](const Session& session) { return RunSubmit(session, *flags); }});
+
+  CLI::App* await = program.add_subcommand("await", "Wait for a job and fetch its proof");
+  await->add_option("ID", flags->id, "Job id")->required();
+  await->add_option("--timeout", flags->timeout, "How long at most, such as 5s; 0s only looks; the job goes on");
+  await->add_option("--out", flags->out, "File for the proof; without it --json prints the proof in hex");
+  commands.push_back({await, [flags](const Session& session) { return RunAwait(session, *flags); }});
+}
+
+}  // namespace cuzk::daemon

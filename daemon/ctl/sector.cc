@@ -1,0 +1,56 @@
+// sector make: a request directory for a sector that nobody sealed.
+
+#include "core/filecoin/request_directory.h"
+#include "core/filecoin/samples/made_request.h"
+#include "daemon/common/json_writer.h"
+#include "daemon/ctl/command.h"
+
+namespace cuzk::daemon {
+namespace {
+
+struct SectorFlags {
+  std::string kind, size, out;
+  uint64_t seed = 0;
+  bool force = false;
+};
+
+// A request of a sealed sector may be somebody's only copy; a made one can be made again.
+Status MayWriteInto(const SectorFlags& flags) {
+  if (flags.force || filecoin::HoldsNoOtherRequest(flags.out)) return absl::OkStatus();
+  return UsageMistake(absl::InvalidArgumentError(
+      StrCat("--out: ", flags.out, " holds a request that was not made here; --force replaces its files")));
+}
+
+StatusOr<ControlExit> RunMake(const Session& session, const SectorFlags& flags) {
+  CUZK_ASSIGN_OR_RETURN(const filecoin::Circuit* circuit, CircuitOfFlags(flags.kind, flags.size));
+  CUZK_RETURN_IF_ERROR(MayWriteInto(flags));
+  CUZK_ASSIGN_OR_RETURN(const filecoin::RegisteredProof* proof, filecoin::ProofToMake(*circuit));
+  CUZK_ASSIGN_OR_RETURN(filecoin::MadeRequest made, filecoin::MakeRequest(*proof, {.seed = flags.seed}));
+  CUZK_RETURN_IF_ERROR(UsageMistake(filecoin::WriteRequestDirectory(made, flags.out)));
+  std::string id = filecoin::CurioRequestId(made.request);
+  if (session.json) {
+    JsonWriter json;
+    json.BeginObject().Member("request", flags.out).Member("request_id", id).Member("circuit_id", circuit->id);
+    PrintLine(json.Member("payload_bytes", made.request.payload_bytes()).EndObject().text());
+  } else {
+    PrintLine(StrCat(flags.out, ": ", id, ", ", circuit->id, ", payload of ", made.request.payload_bytes(), " bytes"));
+  }
+  return ControlExit::kOk;
+}
+
+}  // namespace
+
+void AddSector(CLI::App& program, Commands& commands) {
+  auto flags = std::make_shared<SectorFlags>();
+  CLI::App* sector = program.add_subcommand("sector", "Sectors for trials");
+  sector->require_subcommand(1);
+  CLI::App* make = sector->add_subcommand("make", "Make a request that satisfies every relation, without sealing");
+  make->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
+  make->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();
+  make->add_option("--out", flags->out, "Request directory to be written")->required();
+  make->add_flag("--force", flags->force, "Replace the files of a request in --out that was not made here");
+  make->add_option("--seed", flags->seed, "Equal seeds make equal requests")->capture_default_str();
+  commands.push_back({make, [flags](const Session& session) { return RunMake(session, *flags); }});
+}
+
+}  // namespace cuzk::daemon

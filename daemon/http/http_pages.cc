@@ -1,0 +1,41 @@
+#include "daemon/http/http_pages.h"
+
+#include "daemon/http/page.h"
+#include "daemon/http/status_json.h"
+#include "daemon/http/timeline_json.h"
+
+namespace cuzk::daemon {
+
+HttpServer::Pages MakePages(const PageSources& sources) {
+  HttpServer::Pages pages;
+  const engine::Engine& engine = *sources.engine;
+  pages["/"] = [page = LivePage()] { return page; };
+  pages["/status"] = [&engine, ready = sources.ready] {
+    engine::EngineStatus status = engine.Snapshot();
+    status.not_ready = std::string(ready().message());
+    return HttpAnswer{.content_type = "application/json", .body = StatusJson(status)};
+  };
+  pages["/timeline"] = [&engine] {
+    return HttpAnswer{.content_type = "application/json", .body = TimelineJson(engine)};
+  };
+  pages["/trace"] = [&engine, traces = sources.traces] {
+    std::shared_ptr<void> place = traces->Enter();
+    if (place == nullptr) return HttpAnswer{.code = 503, .body = "others read the trace now: try again later\n"};
+    return HttpAnswer{.content_type = "application/json",
+                      .body = engine.TimelineJson(),
+                      .headers = {{"Content-Disposition", "attachment; filename=\"cuzkd-trace.json\""}},
+                      .place = std::move(place)};
+  };
+  pages["/metrics"] = [text = sources.metrics] {
+    return HttpAnswer{.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = text()};
+  };
+  pages["/healthz"] = [] { return HttpAnswer{.body = "ok\n"}; };
+  pages["/readyz"] = [check = sources.ready] {
+    Status ready = check();
+    if (ready.ok()) return HttpAnswer{.body = "ready\n"};
+    return HttpAnswer{.code = 503, .body = StrCat(ready.message(), "\n")};
+  };
+  return pages;
+}
+
+}  // namespace cuzk::daemon

@@ -1,0 +1,27 @@
+#pragma once
+// What `cuzkd --check-config` looks at beyond the settings themselves.
+
+#include <string>
+#include <vector>
+
+#include "core/memory/detect.h"
+#include "daemon/settings/options.h"
+
+namespace cuzk::daemon {
+
+struct ConfigCheck {
+  Status status;                   ///< what would keep the daemon from starting for good
+  std::vector<std::string> notes;  ///< what stands in the way now, or may be different when it starts
+};
+
+/// That memory.budget is more than the machine, or the control group, has, with both numbers; empty if it is not. The
+/// machine may be another one when the daemon starts, and the limit of a control group may be raised while it runs.
+std::string BudgetNote(const DaemonOptions& options, const memory::MemoryLimits& limits);
+
+/// What the settings that fit themselves to the machine come to here, as lines of comment to stand behind PrintConfig.
+std::string FittedSettings(const DaemonOptions& options);
+
+/// Changes nothing and opens nothing for others: a running daemon does not notice.
+ConfigCheck CheckConfig(const DaemonOptions& options);
+
+}  // namespace cuzk::daemon

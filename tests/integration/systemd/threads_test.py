@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Few threads: the daemon says what is short and leaves, or works with those that there are.
+
+Usage: threads_test.py BIN VECTORS PARAMETERS LIBRARY MODULES
+"""
+
+import re
+import sys
+import unittest
+
+import daemon_fixture as fixture
+import http2
+import net_fixture as net
+from daemon_fixture import requests
+
+LIBRARY = MODULES = None
+
+
+class Threads(unittest.TestCase):
+
+    def start(self, threads, **options):
+        daemon = fixture.Daemon(environment={"LD_PRELOAD": LIBRARY, "FAULTY_THREADS": str(threads)}, **options)
+        self.addCleanup(daemon.close)
+        return daemon
+
+    def refused(self, threads):
+        """The number that it needs."""
+        daemon = self.start(threads, wait=False)
+        self.assertEqual(daemon.process.wait(timeout=600), 75, daemon.log())
+        found = re.search(rf"threads are short: {threads} of (\d+) can be made \(.*\): raise TasksMax=", daemon.log())
+        self.assertIsNotNone(found, daemon.log())
+        return int(found[1])
+
+    def test_too_few_are_an_error_that_says_so_and_as_many_as_it_asks_for_do(self):
+        needed = self.refused(0)
+        for threads in (needed // 2, needed - 1):
+            self.assertEqual(self.refused(threads), needed)
+        daemon = self.start(needed)
+        self.assertIn(f"at most {needed} threads can be made now", daemon.log())
+        self.assertEqual(daemon.control("prove", "--request", requests("winning")[0]).code, 0, daemon.log())
+        self.assertEqual(net.http_get(daemon, "/readyz")[0], 200)
+        daemon.terminate()
+        self.assertEqual(daemon.process.wait(timeout=600), 0, daemon.log())
+
+    def test_a_daemon_that_has_used_up_its_threads_still_ends_as_it_should(self):
+        daemon = net.FaultyDaemon(environment={"LD_PRELOAD": LIBRARY, "FAULTY_THREADS": str(self.refused(0))})
+        self.addCleanup(daemon.close)
+        daemon.tell("hold")
+        self.assertEqual(daemon.control("submit", "--request", requests("winning")[0], "--id", "long").code, 0)
+        connection = http2.Connection(daemon.socket)
+        self.addCleanup(connection.close)
+        # Each waits on a thread; the last ones find none and are refused.
+        for stream in range(1, 300, 2):
+            connection.call(stream, "/cuzk.v1.ProvingEngine/AwaitProof", b"\x0a\x04long")
+        self.assertFalse(connection.until(299, http2.DATA))
+        self.assertEqual(net.client(MODULES, "health", daemon.address, "winning")["check"], "SERVING")
+        daemon.terminate()
+        net.wait_for(lambda: "draining" in daemon.log(), "it drains")
+        daemon.tell("release")
+        self.assertEqual(daemon.process.wait(timeout=600), 0, daemon.log())
+
+
+if __name__ == "__main__":
+    fixture.configure(*sys.argv[1:4])
+    LIBRARY, MODULES = sys.argv[4:6]
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]], verbosity=2)
