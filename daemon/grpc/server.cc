@@ -45,6 +45,10 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
 void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
   builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
+  // A few bytes can inflate to any size, outside the quota. A compressed message is refused (UNIMPLEMENTED) unread.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   grpc::ResourceQuota quota("cuzkd");
   quota.Resize(options.ingress_bytes);
   quota.SetMaxThreads(static_cast<int>(options.max_threads));
