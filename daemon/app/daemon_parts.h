@@ -16,6 +16,7 @@
 #include "daemon/grpc/call_watch.h"
 #include "daemon/grpc/operator_service.h"
 #include "daemon/grpc/proving_service.h"
+#include "daemon/grpc/server.h"
 #include "daemon/grpc/waiting_calls.h"
 #include "daemon/http/http_server.h"
 #include "daemon/settings/live_settings.h"
