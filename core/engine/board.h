@@ -20,12 +20,12 @@
 #include "core/engine/job_table.h"
 #include "core/engine/scheduler.h"
 #include "core/engine/status.h"
-#include "core/engine/store.h"
 #include "core/engine/wake_signal.h"
 #include "core/groth16/verifier.h"
 #include "core/memory/pinned_pool.h"
 #include "core/prover/device.h"
 #include "core/r1cs/witness.h"
+#include "core/store/job_store.h"
 
 namespace cuzk::engine {
 
@@ -134,7 +134,7 @@ struct CircuitDesk {
 struct StoreRecord {
   enum class What { kEnd, kFetched, kForget, kChange } what{};
   std::shared_ptr<Job> job;  ///< kEnd
-  StoredJob stored;          ///< kEnd, kChange; the others have the row alone
+  store::StoredJob stored;   ///< kEnd, kChange; the others have the row alone
   TimePoint since = std::chrono::steady_clock::now();
 };
 

@@ -34,11 +34,11 @@ bool Pipeline::End(BoardLock& lock, Job& job, JobState state, std::string text) 
     return true;
   }
   bool completed = state == JobState::kCompleted;
-  StoredJob stored{.row = job.row, .state = state, .finished_ms = WallClockMs()};
+  store::StoredJob stored{.row = job.row, .state = RowStateOf(state), .finished_ms = Clock::System().WallMs()};
   (completed ? stored.proof : stored.error) = text;
   if (completed) {
-    stored.timings = job.timings;
-    stored.timings.total_ms = Milliseconds(Now() - job.submitted);
+    stored.times = job.timings;
+    stored.times.total_ms = Milliseconds(Now() - job.submitted);
   }
   job.ending = Ending{state, std::move(text)};
   Write({StoreRecord::What::kEnd, board_.jobs.Find(job.key), std::move(stored)});
@@ -106,23 +106,23 @@ bool Pipeline::Drained() const {
 
 void Pipeline::Fetched(Job& job) {
   if (!board_.jobs.Fetched(job)) return;
-  if (job.row != 0) Write({StoreRecord::What::kFetched, nullptr, StoredJob{.row = job.row}});
+  if (job.row != 0) Write({StoreRecord::What::kFetched, nullptr, store::StoredJob{.row = job.row}});
 }
 
 void Pipeline::Forget(int64_t row) {
-  if (row != 0) Write({StoreRecord::What::kForget, nullptr, StoredJob{.row = row}});
+  if (row != 0) Write({StoreRecord::What::kForget, nullptr, store::StoredJob{.row = row}});
 }
 
 std::optional<TimePoint> Pipeline::StoreAsked() const {
   if (parts_.store == nullptr) return std::nullopt;
-  std::optional<TimePoint> oldest = parts_.store->OldestCall();
+  std::optional<TimePoint> oldest = parts_.store->health().OldestOperation();
   std::optional<TimePoint> record = board_.recording;
   if (!record && !board_.records.empty()) record = board_.records.front().since;
   return oldest && record ? std::min(*oldest, *record) : oldest ? oldest : record;
 }
 
 Status Pipeline::StoreAnswers() const {
-  return parts_.store == nullptr ? absl::OkStatus() : parts_.store->Answers(parts_.store->OldestCall());
+  return parts_.store == nullptr ? absl::OkStatus() : parts_.store->health().Answers();
 }
 
 }  // namespace cuzk::engine

@@ -19,7 +19,7 @@ prover::ParameterStoreOptions ParameterOptions(const EngineOptions& options, mem
 
 }  // namespace
 
-Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts, std::unique_ptr<JobStore> job_store)
+Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts, std::unique_ptr<store::JobStore> job_store)
     : options(std::move(engine_options)),
       parts(std::move(engine_parts)),
       started(std::chrono::steady_clock::now()),
@@ -40,12 +40,11 @@ StatusOr<std::unique_ptr<Engine>> Engine::Create(EngineOptions options, EnginePa
   if (parts.budget == nullptr || parts.pool == nullptr)
     return absl::InternalError("the engine needs a budget and a pool");
   if (parts.devices.empty()) return absl::FailedPreconditionError("no device to prove on");
-  std::unique_ptr<JobStore> store;
+  std::unique_ptr<store::JobStore> store;
   if (!options.state_directory.empty()) {
-    CUZK_ASSIGN_OR_RETURN(store, JobStore::Open({.directory = options.state_directory,
-                                                 .max_payload_bytes = options.max_stored_bytes,
-                                                 .patience = parts.seams.store_patience,
-                                                 .seam = parts.seams.store}));
+    CUZK_ASSIGN_OR_RETURN(store, store::JobStore::Open({.directory = options.state_directory,
+                                                        .patience = parts.seams.store_patience,
+                                                        .seam = parts.seams.store}));
   }
   auto impl = std::make_unique<Impl>(std::move(options), std::move(parts), std::move(store));
   CUZK_RETURN_IF_ERROR(impl->Restore());
@@ -62,8 +61,7 @@ Status Engine::Impl::Working() const {
 Status Engine::Ready() const {
   BoardLock lock(impl_->pipeline.board());
   CUZK_RETURN_IF_ERROR(impl_->Working());
-  CUZK_RETURN_IF_ERROR(impl_->pipeline.StoreAnswers());
-  return impl_->store != nullptr ? impl_->store->Gone() : absl::OkStatus();
+  return impl_->store != nullptr ? impl_->store->health().Check() : absl::OkStatus();
 }
 
 Status Engine::AwaitLoss(std::stop_token stop) const {

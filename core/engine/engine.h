@@ -16,11 +16,11 @@
 #include "core/engine/events.h"
 #include "core/engine/job.h"
 #include "core/engine/status.h"
-#include "core/engine/store_calls.h"
 #include "core/engine/timeline.h"
 #include "core/memory/budget.h"
 #include "core/prover/device.h"
 #include "core/prover/parameter_store.h"
+#include "core/store/health.h"
 
 namespace cuzk::engine {
 
@@ -88,7 +88,7 @@ struct EngineSeams {
   std::function<bool(bool valid)> batch_answer;
   /// Called inside every operation of the job store, with its name; may block as a disk does.
   std::function<void(std::string_view operation)> store;
-  std::chrono::milliseconds store_patience = kStorePatience;
+  std::chrono::milliseconds store_patience = store::kPatience;
   ProofWork* work = nullptr;              ///< instead of core/filecoin and core/circuit
   ParameterSource* parameters = nullptr;  ///< instead of files in parameter_directory
 };

@@ -9,13 +9,13 @@
 #include "core/engine/parameter_source.h"
 #include "core/engine/pipeline.h"
 #include "core/engine/proof_work.h"
-#include "core/engine/store.h"
 #include "core/engine/timeline.h"
+#include "core/store/job_store.h"
 
 namespace cuzk::engine {
 
 struct Engine::Impl {
-  Impl(EngineOptions engine_options, EngineParts engine_parts, std::unique_ptr<JobStore> job_store);
+  Impl(EngineOptions engine_options, EngineParts engine_parts, std::unique_ptr<store::JobStore> job_store);
 
   /// Takes up what the store kept.
   Status Restore();
@@ -40,7 +40,7 @@ struct Engine::Impl {
   ParameterSource* const parameters;
   EventHub events;
   TimelineLog timeline;
-  std::unique_ptr<JobStore> store;  ///< null: nothing survives a restart
+  std::unique_ptr<store::JobStore> store;  ///< null: nothing survives a restart
   Pipeline pipeline;
 };
 

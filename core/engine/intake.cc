@@ -3,36 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/hash.h"
 #include "core/base/random.h"
-#include "core/engine/store.h"
+#include "core/store/payload.h"
 
 namespace cuzk::engine {
-
-Bytes32 PayloadDigest(const filecoin::VanillaRequest& request) {
-  Hasher hasher(HashKind::kSha256);
-  auto number = [&](uint64_t value) {
-    uint8_t bytes[8];
-    StoreLe(bytes, value);
-    hasher.Update(bytes);
-  };
-  auto text = [&](const std::string& value) {
-    number(value.size());
-    hasher.Update(AsBytes(value));
-  };
-  for (uint64_t value : {request.kind, request.registered_proof, request.sector_size, request.sector_number,
-                         request.miner_id, uint64_t{request.partition_index}}) {
-    number(value);
-  }
-  text(request.vanilla_proof);
-  number(request.vanilla_proofs.size());
-  for (const std::string& item : request.vanilla_proofs) text(item);
-  for (const std::string* field :
-       {&request.randomness, &request.comm_r_old, &request.comm_r_new, &request.comm_d_new}) {
-    text(*field);
-  }
-  return hasher.Finish32();
-}
 
 std::string RandomUuid() {
   std::array<uint8_t, 16> bytes;
@@ -56,7 +30,7 @@ StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const E
   }
   Submission submission;
   CUZK_ASSIGN_OR_RETURN(submission.facts, work.Check(request.vanilla));
-  submission.digest = PayloadDigest(request.vanilla);
+  submission.digest = store::PayloadDigest(request.vanilla);
   submission.priority = PriorityOf(request.priority, submission.facts.kind);
   submission.deadline = request.deadline;
   submission.job_id = request.request_id.empty() ? RandomUuid() : std::move(request.request_id);
@@ -68,6 +42,8 @@ StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const E
 uint64_t RequestMemoryLimit(const EngineOptions& options, const memory::Budget& budget) {
   return options.max_request_memory != 0 ? options.max_request_memory : std::max<uint64_t>(1, budget.limit_bytes() / 4);
 }
+
+uint64_t ReservedBytes(uint64_t limit) { return std::max(limit / 8, uint64_t{64} << 20); }
 
 Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget, uint64_t limit) {
   uint64_t bytes = submission.payload_bytes + work.ParsedBytes(submission.payload_bytes);

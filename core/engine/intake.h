@@ -17,8 +17,8 @@ inline constexpr size_t kMaxRequestIdBytes = 1024;
 /// minute, and must not be refused because others wait.
 inline constexpr uint32_t kReservedJobs = 16;
 
-/// SHA-256 over everything in the request that decides its answer; the id, the priority and the deadline do not.
-Bytes32 PayloadDigest(const filecoin::VanillaRequest& request);
+/// What a WinningPoSt may take beyond a limit of bytes.
+uint64_t ReservedBytes(uint64_t limit);
 
 /// A random UUID, version 4, in lower case.
 std::string RandomUuid();

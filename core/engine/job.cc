@@ -14,6 +14,12 @@ std::string_view JobStateName(JobState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+JobState JobStateOf(store::RowState state) { return static_cast<JobState>(state); }
+
+store::RowState RowStateOf(JobState state) {
+  return IsFinal(state) ? static_cast<store::RowState>(state) : store::RowState::kUnfinished;
+}
+
 std::string_view StageName(Stage stage) {
   static constexpr std::string_view kNames[kStageCount] = {
       "queued", "parsing", "loading-parameters", "synthesis", "waiting-device", "device", "finishing", "verifying"};

@@ -9,17 +9,15 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/clock.h"
 #include "core/filecoin/types/registry.h"
 #include "core/filecoin/types/request.h"
+#include "core/store/row.h"
 
 namespace cuzk::engine {
 
-using TimePoint = std::chrono::steady_clock::time_point;
-using Duration = std::chrono::steady_clock::duration;
-/// Whole milliseconds.
-inline uint64_t Milliseconds(Duration duration) {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
+using cuzk::Duration;
+using cuzk::TimePoint;
 
 /// The values are those of the message field `priority`.
 enum class Priority : uint8_t { kLow = 1, kNormal = 2, kHigh = 3, kCritical = 4 };
@@ -29,6 +27,9 @@ Priority PriorityOf(uint64_t message_value, filecoin::Kind kind);
 enum class JobState : uint8_t { kQueued, kRunning, kCompleted, kFailed, kCancelled };
 /// "queued", "running", "completed", "failed", "cancelled".
 std::string_view JobStateName(JobState state);
+JobState JobStateOf(store::RowState state);
+/// kUnfinished for every state that is not final.
+store::RowState RowStateOf(JobState state);
 inline bool IsFinal(JobState state) { return state >= JobState::kCompleted; }
 
 /// Where an unfinished job is; the furthest stage that any of its partitions has reached.
@@ -62,10 +63,8 @@ struct JobTicket {
   bool joined = false;          ///< the same id, kind and payload was already there
 };
 
-/// Milliseconds by stage, for the answer. Sums over partitions may exceed the total.
-struct JobTimings {
-  uint64_t queue_wait_ms = 0, srs_load_ms = 0, synthesis_ms = 0, gpu_compute_ms = 0, total_ms = 0;
-};
+/// Milliseconds by stage, for the answer.
+using JobTimings = store::StageTimes;
 
 /// How a job ended.
 struct JobResult {

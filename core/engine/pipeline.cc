@@ -137,7 +137,8 @@ void Pipeline::Join(Job& job, Priority priority, std::optional<TimePoint> deadli
   board_.admission.Notify();
   for (auto& line : board_.lines) line->wake.notify_all();
   if (parts_.store == nullptr || job.row == 0) return;
-  Write({StoreRecord::What::kChange, nullptr, StoredJob{.row = job.row, .priority = priority}});
+  Write({StoreRecord::What::kChange, nullptr,
+         store::StoredJob{.row = job.row, .priority = static_cast<uint8_t>(priority)}});
 }
 
 void Pipeline::Refresh(Job& job) {

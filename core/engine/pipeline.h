@@ -28,7 +28,7 @@ struct PipelineParts {
   ParameterSource* parameters = nullptr;
   EventHub* events = nullptr;
   TimelineLog* timeline = nullptr;
-  JobStore* store = nullptr;  ///< may be null
+  store::JobStore* store = nullptr;  ///< may be null
 };
 
 /// Thread-safe. The destructor stops every unfinished job and joins.

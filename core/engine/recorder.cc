@@ -39,7 +39,7 @@ void Pipeline::Record(const StoreRecord& record) {
       status = parts_.store->Forget(record.stored.row);
       break;
     case StoreRecord::What::kChange:
-      status = parts_.store->Change(record.stored);
+      status = parts_.store->ChangePriority(record.stored.row, record.stored.priority);
       break;
   }
   BoardLock lock(board_);

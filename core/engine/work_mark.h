@@ -2,14 +2,14 @@
 // Says in the job store that a worker is on a job, as long as it is.
 
 #include "core/engine/job_record.h"
-#include "core/engine/store.h"
+#include "core/store/job_store.h"
 
 namespace cuzk::engine {
 
 /// The store may be null, the job not stored: then it does nothing. A mark that cannot be written is only missing.
 class WorkMark {
  public:
-  WorkMark(const JobStore* store, unsigned worker, const Job& job)
+  WorkMark(store::JobStore* store, unsigned worker, const Job& job)
       : store_(job.row == 0 ? nullptr : store), worker_(worker) {
     if (store_ != nullptr) (void)store_->Mark(worker_, job.row);
   }
@@ -20,7 +20,7 @@ class WorkMark {
   WorkMark& operator=(const WorkMark&) = delete;
 
  private:
-  const JobStore* const store_;
+  store::JobStore* const store_;
   const unsigned worker_;
 };
 

@@ -90,7 +90,6 @@ Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
       .budget = &budget, .pool = &pool, .arithmetic = arithmetic, .observer = &telemetry, .seams = seams.engine};
   for (auto& device : devices.devices) engine_parts.devices.push_back(device.get());
   CUZK_ASSIGN_OR_RETURN(engine, engine::Engine::Create(options.engine, engine_parts));
-  state_disk = std::make_unique<StateDisk>(options.engine.state_directory);  // the engine has made the folder
   telemetry.set_parameters([engine = engine.get()] { return engine->Snapshot().parameters; });
   idle = std::make_unique<IdleParameters>(std::set<std::string>(options.preload.begin(), options.preload.end()));
   return absl::OkStatus();
@@ -118,8 +117,7 @@ engine::EngineStatus Daemon::Parts::Snapshot() const {
 
 Status Daemon::Parts::Ready() const {
   CUZK_RETURN_IF_ERROR(readiness.Check());
-  CUZK_RETURN_IF_ERROR(engine->Ready());
-  return state_disk->Check();
+  return engine->Ready();
 }
 
 void Daemon::Parts::TellHealth() {

@@ -9,7 +9,6 @@
 #include "daemon/app/daemon.h"
 #include "daemon/app/idle_parameters.h"
 #include "daemon/app/library_log.h"
-#include "daemon/app/state_disk.h"
 #include "daemon/app/telemetry.h"
 #include "daemon/app/xid_watch.h"
 #include "daemon/common/readiness.h"
@@ -69,7 +68,6 @@ struct Daemon::Parts {
   std::unique_ptr<XidWatch> xids;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<IdleParameters> idle;
-  std::unique_ptr<StateDisk> state_disk;
   std::unique_ptr<ProvingService> proving;
   std::unique_ptr<OperatorService> operator_service;
   std::unique_ptr<TlsIdentity> identity;

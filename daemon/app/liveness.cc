@@ -3,12 +3,12 @@
 #include <sys/resource.h>
 
 #include "core/base/text.h"
-#include "core/engine/store_calls.h"
+#include "core/store/health.h"
 
 namespace cuzk::daemon {
 namespace {
 
-constexpr double kStorePatience = std::chrono::duration<double>(engine::kStorePatience).count();
+constexpr double kStorePatience = std::chrono::duration<double>(store::kPatience).count();
 
 double ProcessorSeconds() {
   rusage usage{};

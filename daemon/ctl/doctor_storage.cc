@@ -13,7 +13,7 @@
 
 #include "core/base/file.h"
 #include "core/base/input_file.h"
-#include "core/engine/store.h"
+#include "core/store/state_directory.h"
 #include "core/filecoin/types/registry.h"
 #include "core/groth16/identity.h"
 #include "core/groth16/parameter_file.h"
@@ -231,7 +231,7 @@ Findings CheckState(const Settings& settings) {
              "the first start makes it; under systemd, ReadWritePaths must name another than /var/lib/cuzkd"}};
   }
   const std::string advice = StrCat("chmod 0700 ", folder.string());
-  if (!engine::CheckStateDirectory(folder).ok()) {
+  if (!store::CheckStateDirectory(folder).ok()) {
     return {{Level::kFail, check, StrCat(folder.string(), " is open to the world: the daemon refuses it"), advice}};
   }
   if ((info.st_mode & 0077) != 0) {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "core/engine/intake.h"
-#include "core/engine/store.h"
+#include "core/store/state_directory.h"
 #include "core/memory/budget.h"
 #include "daemon/devices/devices.h"
 
@@ -36,7 +36,7 @@ void LookAtState(const DaemonOptions& options, ConfigCheck& check) {
   const std::filesystem::path& folder = options.engine.state_directory;
   if (folder.empty()) return;
   // A note: systemd gives the folder of its unit the right mode when it starts it.
-  if (Status mode = engine::CheckStateDirectory(folder); !mode.ok()) check.notes.emplace_back(StrCat(mode.message()));
+  if (Status mode = store::CheckStateDirectory(folder); !mode.ok()) check.notes.emplace_back(StrCat(mode.message()));
   if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
     check.notes.push_back(
         StrCat("jobs.state_directory: ", folder.string(), " is not there or not writable for this user"));

@@ -7,7 +7,7 @@
 //   fail N                    the next N partitions end with an error of the device
 //   lose                      the device is lost
 //   corrupt N                 one byte of the next N proofs is changed between assembly and verification
-//   hang-store OPERATION      so named operations of the job store (core/engine/store.h) wait inside it, as on a disk
+//   hang-store OPERATION      so named operations of the job store (core/store/job_store.h) wait inside it, as on a disk
 //                             that hangs; without a name: no longer
 //   waiting                   answered with the number of partitions that wait inside
 // Other variables: FAULTY_CUZKD_HOLD_LOADS holds loads from the start; FAULTY_CUZKD_CARD makes the device pass for the

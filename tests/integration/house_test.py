@@ -16,7 +16,7 @@ ROOT = pathlib.Path(".")
 BUILD = None
 
 # Upstream first: a room includes itself and what stands before it.
-CORE_ROOMS = ["base", "memory", "algebra", "r1cs", "groth16", "circuit", "filecoin", "prover", "engine"]
+CORE_ROOMS = ["base", "memory", "algebra", "r1cs", "groth16", "circuit", "filecoin", "prover", "store", "engine"]
 # Rooms inside rooms, upstream first; "" is the files of the room itself. A file includes its own folder and those before.
 INNER_ROOMS = {
     "core/algebra": ["simd", "field", "curve", "msm", "ntt"],

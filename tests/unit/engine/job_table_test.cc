@@ -5,6 +5,7 @@
 #include "core/engine/estimator.h"
 #include "core/engine/intake.h"
 #include "core/engine/timeline.h"
+#include "core/store/payload.h"
 
 namespace cuzk::engine {
 namespace {
@@ -120,11 +121,11 @@ TEST(JobTable, UnfinishedJobsAreNeverForgotten) {
 
 TEST(Intake, DigestCoversEveryFieldThatMatters) {
   filecoin::VanillaRequest base{.kind = 1, .registered_proof = 5, .vanilla_proof = "ab"};
-  std::set<Bytes32> digests = {PayloadDigest(base)};
+  std::set<Bytes32> digests = {store::PayloadDigest(base)};
   auto differs = [&](auto change) {
     filecoin::VanillaRequest request = base;
     change(request);
-    return digests.insert(PayloadDigest(request)).second;
+    return digests.insert(store::PayloadDigest(request)).second;
   };
   EXPECT_TRUE(differs([](auto& r) { r.kind = 2; }));
   EXPECT_TRUE(differs([](auto& r) { r.registered_proof = 6; }));

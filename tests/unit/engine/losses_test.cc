@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "core/base/file.h"
-#include "core/engine/store.h"
+#include "core/store/job_store.h"
 #include "tests/unit/engine/child_process.h"
 #include "tests/unit/engine/small_engine.h"
 #include "tests/unit/groth16/scratch_dir.h"
@@ -34,12 +34,12 @@ class Losses : public testing::Test {
   Losses() { options_.engine.state_directory = scratch_ / "state"; }
 
   /// By id, as the store has them; no engine may be there.
-  std::map<std::string, StoredJob> Stored() {
-    std::map<std::string, StoredJob> jobs;
-    auto store = JobStore::Open({options_.engine.state_directory});
+  std::map<std::string, store::StoredJob> Stored() {
+    std::map<std::string, store::StoredJob> jobs;
+    auto store = store::JobStore::Open({options_.engine.state_directory});
     EXPECT_TRUE(store.ok()) << store.status();
-    const std::vector<StoredJob> all = *(*store)->Load();
-    for (const StoredJob& job : all) jobs[job.id] = job;
+    const std::vector<store::StoredJob> all = *(*store)->Load();
+    for (const store::StoredJob& job : all) jobs[job.id] = job;
     return jobs;
   }
   /// An engine's life: proves until the device is lost under the first job, while the second one waits.
@@ -78,13 +78,13 @@ TEST_F(Losses, OfTheLastDeviceAreCountedOverRestartsUntilTheJobFails) {
   LoseTheDevice();
   LoseTheDevice();
   EXPECT_EQ(Stored()["poison"].losses, 2u);
-  EXPECT_EQ(Stored()["poison"].state, JobState::kQueued);
+  EXPECT_EQ(Stored()["poison"].state, store::RowState::kUnfinished);
   LoseTheDevice();
   auto stored = Stored();
-  EXPECT_EQ(stored["poison"].state, JobState::kFailed);
+  EXPECT_EQ(stored["poison"].state, store::RowState::kFailed);
   EXPECT_THAT(stored["poison"].error, HasSubstr("was lost: "));
   EXPECT_EQ(stored["waits"].losses, 0u);
-  EXPECT_EQ(stored["waits"].state, JobState::kQueued);
+  EXPECT_EQ(stored["waits"].state, store::RowState::kUnfinished);
   ExpectTheEnd("in work 3 times when its device was lost or the daemon died");
 }
 

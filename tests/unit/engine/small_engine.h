@@ -97,7 +97,7 @@ struct SmallEngineOptions {
   std::function<engine::TimePoint()> now;  ///< instead of the steady clock
   engine::Observer* observer = nullptr;
   std::function<void(std::string_view)> store;  ///< EngineSeams::store
-  std::chrono::milliseconds store_patience = engine::kStorePatience;
+  std::chrono::milliseconds store_patience = store::kPatience;
 };
 
 class SmallEngine {

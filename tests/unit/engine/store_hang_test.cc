@@ -2,13 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <condition_variable>
 #include <future>
-#include <mutex>
-#include <thread>
 
-#include "core/engine/intake.h"
-#include "core/engine/store.h"
+#include "tests/doubles/hanging.h"
 #include "tests/unit/engine/small_engine.h"
 #include "tests/unit/groth16/scratch_dir.h"
 
@@ -23,42 +19,6 @@ using testing_support::SmallEngine;
 using testing_support::SmallEngineOptions;
 using testing_support::SmallRequest;
 
-/// Operations of one name wait inside the store, as long as the test wants.
-class Hanging {
- public:
-  void Hold(std::string_view operation) {
-    std::lock_guard lock(mutex_);
-    held_ = operation;
-    changed_.notify_all();
-  }
-  void Release() {
-    std::lock_guard lock(mutex_);
-    held_.clear();
-    changed_.notify_all();
-  }
-  void AwaitOne() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return inside_ > 0; });
-  }
-  std::function<void(std::string_view)> seam() {
-    return [this](std::string_view operation) {
-      std::unique_lock lock(mutex_);
-      auto held = [&] { return held_.find(operation) != std::string::npos; };
-      if (!held()) return;
-      ++inside_;
-      changed_.notify_all();
-      changed_.wait(lock, [&] { return !held(); });
-      --inside_;
-    };
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::string held_;
-  int inside_ = 0;
-};
-
 class StoreHangTest : public testing::Test {
  protected:
   SmallEngineOptions Options() {
@@ -70,7 +30,7 @@ class StoreHangTest : public testing::Test {
 
   ScratchDir scratch_;
   const std::filesystem::path state_ = scratch_ / "state";
-  Hanging hanging_;
+  testing_support::Hanging hanging_;
 };
 
 TEST_F(StoreHangTest, AnAcceptThatHangsIsToldAndKeepsNobodyElseWaiting) {
@@ -91,40 +51,6 @@ TEST_F(StoreHangTest, AnAcceptThatHangsIsToldAndKeepsNobodyElseWaiting) {
   ASSERT_TRUE(first.get().ok());
   engine.WaitFor(
       [](const EngineStatus& s) { return s.not_ready.empty() && s.kinds.at(Kind::kPorep).completed_total == 1; });
-}
-
-TEST_F(StoreHangTest, AcceptWaitsForTheOthersNoLongerThanItsPatience) {
-  auto store = *JobStore::Open({.directory = state_, .patience = milliseconds(20), .seam = hanging_.seam()});
-  hanging_.Hold("forget");
-  auto forgets = std::async(std::launch::async, [&] { return store->Forget(1); });
-  hanging_.AwaitOne();
-  const Status refused = store->Accept({.id = "a", .vanilla = SmallRequest("1")}).status();
-  EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("has not answered for "));
-  hanging_.Release();
-  EXPECT_TRUE(forgets.get().ok());
-  EXPECT_FALSE(store->OldestCall());
-}
-
-TEST_F(StoreHangTest, WhoWaitsBehindOthersIsNoSignOfADiskThatHangs) {
-  auto store = *JobStore::Open({.directory = state_, .seam = hanging_.seam()});
-  hanging_.Hold("forget and fetched");
-  auto first = std::async(std::launch::async, [&] { return store->Forget(1); });
-  hanging_.AwaitOne();
-  std::promise<void> begins;
-  auto second = std::async(std::launch::async, [&] {
-    begins.set_value();
-    return store->Fetched(1);
-  });
-  begins.get_future().wait();
-  std::this_thread::sleep_for(milliseconds(5));  // whether or not it waits by then
-  const auto turn = std::chrono::steady_clock::now();
-  hanging_.Hold("fetched");
-  EXPECT_TRUE(first.get().ok());
-  hanging_.AwaitOne();
-  EXPECT_GE(*store->OldestCall(), turn);
-  hanging_.Release();
-  EXPECT_TRUE(second.get().ok());
 }
 
 TEST_F(StoreHangTest, AnEndThatHangsIsToldAndComesLater) {

@@ -1,8 +1,7 @@
-#include "core/engine/store.h"
+// Jobs that survive the process: an engine over a job store, restarted and killed.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,10 +13,9 @@
 #include <thread>
 
 #include "core/base/file.h"
-#include "core/engine/intake.h"
 #include "tests/unit/engine/child_process.h"
 #include "tests/unit/engine/small_engine.h"
-#include "tests/unit/groth16/scratch_dir.h"
+#include "tests/unit/store/scratch_store.h"
 
 namespace cuzk::engine {
 namespace {
@@ -30,37 +28,14 @@ using testing_support::ScratchDir;
 using testing_support::SmallEngine;
 using testing_support::SmallEngineOptions;
 using testing_support::SmallRequest;
+using testing_support::Unfinished;
 
 class StoreTest : public testing::Test {
  protected:
-  std::filesystem::path path() const { return directory_ / "state"; }
-  std::unique_ptr<JobStore> Open() {
-    auto store = JobStore::Open({path()});
-    EXPECT_TRUE(store.ok()) << store.status();
-    return *std::move(store);
-  }
-  static StoredJob Example(const std::string& id) {
-    StoredJob job{.id = id, .kind = Kind::kWindow, .priority = Priority::kHigh, .submitted_ms = 5};
-    job.vanilla = {
-        .kind = 3, .registered_proof = 5, .vanilla_proofs = {"one", std::string("\0two", 4)}, .randomness = "r"};
-    job.digest = PayloadDigest(job.vanilla);
-    return job;
-  }
-  static std::string Proof() { return std::string("p\0q", 3) + std::string(2 * 192 - 3, 'x'); }
-  /// Changes the database behind the store's back.
-  void Alter(const std::string& sql) const {
-    sqlite3* database = nullptr;
-    EXPECT_EQ(sqlite3_open((path() / "jobs.sqlite").c_str(), &database), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
-    sqlite3_close(database);
-  }
-  size_t Payloads() const {
-    size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(path())) {
-      count += entry.path().filename().string().find(".payload") != std::string::npos;
-    }
-    return count;
-  }
+  const std::filesystem::path& path() const { return scratch_.path(); }
+  std::unique_ptr<store::JobStore> Open() const { return scratch_.Open(); }
+  void Alter(const std::string& sql) const { scratch_.Alter(sql); }
+  size_t Payloads() const { return scratch_.Payloads(); }
   /// How often the process that is killed had come up.
   size_t Starts() const {
     size_t count = 0;
@@ -70,137 +45,26 @@ class StoreTest : public testing::Test {
   }
   SmallEngineOptions Durable() const { return {.engine = {.state_directory = path()}}; }
 
-  ScratchDir directory_;
+  testing_support::ScratchStore scratch_;
+  const ScratchDir& directory_ = scratch_.scratch();
 };
-
-TEST_F(StoreTest, KeepsJobsAndOneCopyOfEachPayload) {
-  int64_t first, second;
-  {
-    auto store = Open();
-    first = *store->Accept(Example("a"));
-    second = *store->Accept(Example("b [1 2]\n"));
-    EXPECT_EQ(Payloads(), 2u);
-    StoredJob end{.row = second, .state = JobState::kCompleted, .proof = Proof(), .finished_ms = 7};
-    end.timings.total_ms = 42;
-    EXPECT_TRUE(store->Finish(end).ok());
-    EXPECT_EQ(Payloads(), 1u);
-  }
-  auto store = Open();
-  auto jobs = *store->Load();
-  ASSERT_EQ(jobs.size(), 2u);
-  EXPECT_EQ(jobs[0].id, "a");
-  EXPECT_EQ(jobs[0].state, JobState::kQueued);
-  EXPECT_EQ(jobs[0].registered_proof, 5u);
-  EXPECT_EQ(jobs[0].priority, Priority::kHigh);
-  auto payload = store->ReadPayload(first, jobs[0].digest);
-  ASSERT_TRUE(payload.ok()) << payload.status();
-  EXPECT_EQ(payload->vanilla_proofs, Example("a").vanilla.vanilla_proofs);
-  EXPECT_EQ(jobs[1].id, "b [1 2]\n");
-  EXPECT_EQ(jobs[1].proof, Proof());
-  EXPECT_EQ(jobs[1].timings.total_ms, 42u);
-  EXPECT_FALSE(jobs[1].fetched);
-  EXPECT_TRUE(store->Fetched(second).ok());
-  EXPECT_TRUE((*store->Load())[1].fetched);
-  EXPECT_TRUE(store->Forget(first).ok());
-  EXPECT_EQ(Payloads(), 0u);
-  EXPECT_EQ(store->Load()->size(), 1u);
-}
-
-TEST_F(StoreTest, IsForOneProcessAndForNobodyElsesEyes) {
-  auto store = Open();
-  const Status taken = JobStore::Open({path()}).status();
-  EXPECT_TRUE(absl::IsAborted(taken)) << taken;
-  EXPECT_THAT(std::string(taken.message()), testing::Not(HasSubstr("move it away")));
-  EXPECT_TRUE(store->Accept(Example("a")).ok());
-  for (const auto& entry : std::filesystem::directory_iterator(path())) {
-    auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
-    EXPECT_EQ(std::filesystem::status(entry).permissions() & others, std::filesystem::perms::none) << entry;
-  }
-}
-
-TEST_F(StoreTest, BoundsItsPayloadsAndClearsWhatACrashLeft) {
-  auto small = JobStore::Open({path(), 100});
-  ASSERT_TRUE(small.ok());
-  StoredJob job = Example("a");
-  job.vanilla.vanilla_proof = std::string(200, 'x');
-  EXPECT_TRUE(absl::IsResourceExhausted((*small)->Accept(job).status()));
-  small->reset();
-  ASSERT_TRUE(WriteFile(path() / "77.payload", AsBytes("left over")).ok());
-  ASSERT_TRUE(WriteFile(path() / "78.payload.part-aB3xYz", AsBytes("half")).ok());
-  auto store = Open();
-  EXPECT_EQ(Payloads(), 0u);
-}
-
-TEST_F(StoreTest, TouchesOnlyWhatIsItsOwn) {
-  // A folder that is there keeps its mode, and others' files in it stay, however they are called.
-  const auto mode = std::filesystem::perms(0750);
-  std::filesystem::create_directories(path());
-  std::filesystem::permissions(path(), mode);
-  const std::vector<std::string> others = {"notes.payload",
-                                           "x12.payload",
-                                           "12.payload.old",
-                                           "12.payload.part-1",
-                                           "12.payload.part-aB3xYz9",
-                                           ".payload",
-                                           "payload",
-                                           "-1.payload",
-                                           "12.payload.part-aB3xYz.params"};
-  for (const std::string& name : others) ASSERT_TRUE(WriteFile(path() / name, AsBytes("not the store's")).ok());
-  std::filesystem::create_directory(path() / "13.payload");
-  std::filesystem::create_symlink(path() / "notes.payload", path() / "14.payload");
-  ASSERT_TRUE(WriteFile(path() / "15.payload", AsBytes("left over")).ok());
-  auto store = Open();
-  for (const std::string& name : others) EXPECT_TRUE(std::filesystem::exists(path() / name)) << name;
-  EXPECT_TRUE(std::filesystem::is_directory(path() / "13.payload"));
-  EXPECT_TRUE(std::filesystem::is_symlink(path() / "14.payload"));
-  EXPECT_FALSE(std::filesystem::exists(path() / "15.payload"));
-  EXPECT_EQ(std::filesystem::status(path()).permissions(), mode);
-  EXPECT_TRUE(store->Accept(Example("a")).ok());
-}
-
-TEST_F(StoreTest, AFolderThatIsOpenToTheWorldIsRefusedAndStaysAsItIs) {
-  std::filesystem::create_directories(path());
-  for (unsigned mode : {0755u, 0777u, 01777u, 0770u, 0701u}) {
-    ASSERT_EQ(chmod(path().c_str(), mode), 0);
-    const Status refused = JobStore::Open({path()}).status();
-    EXPECT_TRUE(absl::IsPermissionDenied(refused)) << refused;
-    char text[8];
-    std::snprintf(text, sizeof text, "0%o", mode);
-    for (const std::string& part : {path().string(), std::string(text), std::string("chmod 0700")}) {
-      EXPECT_THAT(std::string(refused.message()), HasSubstr(part));
-    }
-    EXPECT_TRUE(std::filesystem::is_empty(path()));
-    EXPECT_EQ(std::filesystem::status(path()).permissions(), std::filesystem::perms(mode));
-  }
-  ASSERT_EQ(chmod(path().c_str(), 0750), 0);
-  EXPECT_TRUE(JobStore::Open({path()}).ok());
-}
-
-TEST_F(StoreTest, AFolderThatItMakesIsForNobodyElse) {
-  for (std::filesystem::path made : {path(), directory_ / "a" / "b", directory_ / "c" / ""}) {
-    ASSERT_TRUE(JobStore::Open({made}).ok());
-    EXPECT_EQ(std::filesystem::status(made).permissions(), std::filesystem::perms(0700)) << made;
-  }
-  ASSERT_TRUE(WriteFile(directory_ / "file", AsBytes("x")).ok());
-  EXPECT_THAT(std::string(JobStore::Open({directory_ / "file"}).status().message()), HasSubstr("file"));
-}
 
 TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {
   int64_t row;
   {
     auto store = Open();
-    row = *store->Accept(Example("a"));
+    row = *Unfinished("a").AcceptBy(*store);
     std::filesystem::path file = path() / StrCat(row, ".payload");
     std::string bytes = *ReadFile(file);
     for (size_t cut : {size_t{0}, size_t{7}, bytes.size() / 2, bytes.size() - 1}) {
       ASSERT_TRUE(WriteFile(file, AsBytes(bytes.substr(0, cut))).ok());
-      EXPECT_FALSE(store->ReadPayload(row, Example("a").digest).ok()) << cut;
+      EXPECT_FALSE(store->ReadPayload(row, Unfinished("a").job.digest).ok()) << cut;
     }
     std::string changed = bytes;
     changed[changed.size() - 1] ^= 1;
     ASSERT_TRUE(WriteFile(file, AsBytes(changed)).ok());
-    EXPECT_FALSE(store->ReadPayload(row, Example("a").digest).ok());
-    EXPECT_FALSE(store->ReadPayload(12345, Example("a").digest).ok());
+    EXPECT_FALSE(store->ReadPayload(row, Unfinished("a").job.digest).ok());
+    EXPECT_FALSE(store->ReadPayload(12345, Unfinished("a").job.digest).ok());
   }
   {
     SmallEngine engine(Durable());
@@ -212,7 +76,7 @@ TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {
   }
   std::ofstream(path() / "jobs.sqlite") << std::string(5000, 'x');
   std::filesystem::remove(path() / "jobs.sqlite-wal");
-  const Status damaged = JobStore::Open({path()}).status();
+  const Status damaged = scratch_.TryOpen().status();
   EXPECT_TRUE(absl::IsFailedPrecondition(damaged));
   EXPECT_THAT(std::string(damaged.message()), HasSubstr(StrCat("mend ", path().string(), " or move it away")));
 }
@@ -229,6 +93,12 @@ TEST_F(StoreTest, AnEndThatCannotBeWrittenIsToldAndCounted) {
   EXPECT_GE(status.counters.store_errors_total, 1u);
   ASSERT_FALSE(status.last_errors.empty());
   EXPECT_THAT(status.last_errors[0].text, HasSubstr(StrCat("job store in ", path().string(), ": ")));
+}
+
+TEST_F(StoreTest, WithoutAFolderThereIsNothingToTry) {
+  SmallEngine engine;
+  EXPECT_TRUE(engine->Ready().ok());
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
 }
 
 TEST_F(StoreTest, AnUnfinishedJobGoesOnAfterARestart) {

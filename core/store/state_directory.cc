@@ -1,4 +1,4 @@
-// The folder of the job store: made, and refused where others can reach into it.
+#include "core/store/state_directory.h"
 
 #include <pwd.h>
 #include <sys/stat.h>
@@ -9,10 +9,8 @@
 #include <system_error>
 
 #include "core/base/file.h"
-#include "core/engine/store.h"
 
-namespace cuzk::engine {
-
+namespace cuzk::store {
 namespace {
 
 /// Makes the folder, for this user alone; one that is there keeps its mode.
@@ -33,7 +31,7 @@ std::string UserName(uid_t user) {
   return StrCat("uid ", user);
 }
 
-/// Whoever owns the folder can put anything into it, links to other files among it.
+/// The owner of the folder can put anything into it, links to other files included.
 Status CheckOwner(const std::filesystem::path& directory) {
   struct stat info {};
   if (stat(directory.c_str(), &info) != 0) return ErrnoStatus(errno, "look at", directory);
@@ -62,4 +60,4 @@ Status CheckStateDirectory(const std::filesystem::path& directory) {
                                             directory.string()));
 }
 
-}  // namespace cuzk::engine
+}  // namespace cuzk::store

@@ -1,4 +1,4 @@
-#include "daemon/app/state_disk.h"
+#include "core/store/health.h"
 
 #include <gmock/gmock.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include <semaphore>
 
 #include "core/base/file.h"
-#include "core/engine/store.h"
+#include "core/store/job_store.h"
 
-namespace cuzk::daemon {
+namespace cuzk::store {
 namespace {
 
 using ::testing::HasSubstr;
 
-class StateDiskTest : public ::testing::Test {
+class DiskHealthTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = (std::filesystem::temp_directory_path() / "cuzk-disk-XXXXXX").string();
@@ -27,34 +27,36 @@ class StateDiskTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(StateDiskTest, NothingStaysInTheFolder) {
-  EXPECT_TRUE(TryStateDisk(folder_).ok());
+TEST_F(DiskHealthTest, NothingStaysInTheFolder) {
+  EXPECT_TRUE(TryToWrite(folder_).ok());
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
-  EXPECT_FALSE(TryStateDisk(folder_ / "gone").ok());
+  EXPECT_FALSE(TryToWrite(folder_ / "gone").ok());
 }
 
-TEST_F(StateDiskTest, WhatACrashLeavesGoesWhenTheStoreIsOpened) {
+TEST_F(DiskHealthTest, WhatACrashLeavesGoesWhenTheStoreIsOpened) {
   const int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   ASSERT_GE(inotify_add_watch(watch, folder_.c_str(), IN_CREATE), 0);
-  EXPECT_TRUE(TryStateDisk(folder_).ok());
+  EXPECT_TRUE(TryToWrite(folder_).ok());
   alignas(inotify_event) char bytes[4096];
   ASSERT_GT(read(watch, bytes, sizeof bytes), 0);
   close(watch);
   const std::filesystem::path made = folder_ / reinterpret_cast<const inotify_event*>(bytes)->name;
   ASSERT_TRUE(WriteFile(made, {}).ok());
-  EXPECT_TRUE(engine::JobStore::Open({.directory = folder_}).ok());
+  EXPECT_TRUE(JobStore::Open({.directory = folder_}).ok());
   EXPECT_FALSE(std::filesystem::exists(made)) << made;
 }
 
-TEST_F(StateDiskTest, AFullDiskIsToldAndItsEndToo) {
+TEST_F(DiskHealthTest, AFullDiskIsToldAndItsEndToo) {
   std::counting_semaphore<> attempts(0);
   std::atomic<bool> full = true;
-  StateDisk disk(folder_, [&](const std::filesystem::path& directory) -> Status {
+  DiskHealth disk(folder_, kPatience, Clock::System());
+  auto trial = [&](const std::filesystem::path& directory) -> Status {
     EXPECT_EQ(directory, folder_);
     Status found = full ? absl::ResourceExhaustedError("no room") : absl::OkStatus();
     attempts.release();
     return found;
-  });
+  };
+  disk.Start(trial, std::chrono::milliseconds(0));
   // The one before the last was heard of.
   auto tried = [&] { attempts.acquire(), attempts.acquire(); };
   tried();
@@ -64,21 +66,35 @@ TEST_F(StateDiskTest, AFullDiskIsToldAndItsEndToo) {
   while (!disk.Check().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
-TEST_F(StateDiskTest, ADiskThatHangsIsToldMeanwhile) {
+TEST_F(DiskHealthTest, ADiskThatHangsIsToldMeanwhile) {
   std::binary_semaphore begun(0), goes_on(0);
   auto attempt = [&](const std::filesystem::path&) {
     begun.release();
     goes_on.acquire();
     return absl::OkStatus();
   };
-  StateDisk disk(folder_, attempt, std::chrono::seconds(0));
+  DiskHealth disk(folder_, std::chrono::seconds(0), Clock::System());
+  disk.Start(attempt, std::chrono::milliseconds(0));
   begun.acquire();
   EXPECT_THAT(std::string(disk.Check().message()), HasSubstr("has not answered for 0 s: no job can be kept"));
   goes_on.release();
   while (!disk.Check().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
-TEST_F(StateDiskTest, WithoutAFolderThereIsNothingToTry) { EXPECT_TRUE(StateDisk({}).Check().ok()); }
+TEST_F(DiskHealthTest, AJobThatWasWrittenEndsWhatATrialHasFound) {
+  std::counting_semaphore<> trials(1);  // that may begin
+  DiskHealth disk(folder_, kPatience, Clock::System());
+  auto trial = [&](const std::filesystem::path&) -> Status {
+    trials.acquire();
+    return absl::ResourceExhaustedError("no room");
+  };
+  disk.Start(trial, std::chrono::milliseconds(0));
+  while (disk.Check().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  disk.Wrote();
+  EXPECT_TRUE(disk.Check().ok());
+  trials.release(1000);  // the next trial counts again
+  while (disk.Check().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 }  // namespace
-}  // namespace cuzk::daemon
+}  // namespace cuzk::store

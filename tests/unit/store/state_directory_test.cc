@@ -5,11 +5,10 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/engine/intake.h"
-#include "core/engine/store.h"
+#include "core/store/job_store.h"
 #include "tests/unit/groth16/scratch_dir.h"
 
-namespace cuzk::engine {
+namespace cuzk::store {
 namespace {
 
 using testing::HasSubstr;
@@ -47,8 +46,8 @@ TEST_F(StoreDirectoryTest, NoPayloadIsWrittenThroughALink) {
   ASSERT_TRUE(WriteFile(precious, AsBytes("precious")).ok());
   auto store = *JobStore::Open({path()});
   std::filesystem::create_symlink(precious, path() / "1.payload");
-  StoredJob job{.id = "a", .kind = filecoin::Kind::kPorep, .priority = Priority::kNormal};
-  const Status refused = store->Accept(job).status();
+  StoredJob job{.id = "a", .kind = filecoin::Kind::kPorep, .priority = 2};
+  const Status refused = store->Accept(job, {}, 1000).status();
   EXPECT_THAT(std::string(refused.message()), HasSubstr((path() / "1.payload").string()));
   EXPECT_EQ(*ReadFile(precious), "precious");
 }
@@ -93,4 +92,4 @@ TEST_F(StoreDirectoryTest, AnotherProgramThatWritesHindersNoStartAndIsWaitedFor)
 }
 
 }  // namespace
-}  // namespace cuzk::engine
+}  // namespace cuzk::store

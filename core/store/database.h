@@ -1,0 +1,72 @@
+#pragma once
+// One SQLite database and its statements. For the store's own files.
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+namespace cuzk::store {
+
+/// Used by one thread at a time. Every commit is flushed to disk.
+class Database {
+ public:
+  /// Opens jobs.sqlite of the folder, or makes it, readable by this user alone. Never follows a link to the file.
+  static StatusOr<std::unique_ptr<Database>> Open(const std::filesystem::path& directory);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  Status Execute(const std::string& sql);
+  /// What the latest call on this database came to: RESOURCE_EXHAUSTED for a full disk, DATA_LOSS for a damaged file,
+  /// ABORTED while another program has it locked, otherwise INTERNAL.
+  Status Error(std::string_view what) const;
+  /// The row that the latest INSERT made.
+  int64_t LastRow() const { return sqlite3_last_insert_rowid(handle_); }
+  std::filesystem::path path() const { return directory_ / "jobs.sqlite"; }
+  const std::filesystem::path& directory() const { return directory_; }
+
+ private:
+  friend class Statement;
+  explicit Database(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  const std::filesystem::path directory_;
+  sqlite3* handle_ = nullptr;
+};
+
+/// A prepared statement; positions count from 1 for parameters, from 0 for columns. An error of preparing or binding is
+/// returned by the first Step.
+class Statement {
+ public:
+  Statement(Database& database, const std::string& sql);
+  ~Statement();
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  Statement& Bind(int64_t value);
+  /// The bytes must live until the statement is destroyed.
+  Statement& BindText(std::string_view text);
+  Statement& BindBlob(ByteSpan bytes);
+  /// True with a row, false at the end.
+  StatusOr<bool> Step();
+  Status Run() { return Step().status(); }
+
+  int64_t Int(int column) { return sqlite3_column_int64(statement_, column); }
+  std::string Bytes(int column);
+
+ private:
+  Statement& Bound(int code);
+
+  Database& database_;
+  sqlite3_stmt* statement_ = nullptr;
+  bool prepared_ = false, bound_ = true;
+  int position_ = 0;
+};
+
+}  // namespace cuzk::store
