@@ -1,26 +1,31 @@
-// The scheduler's loop: who goes next is the Scheduler's to say; here its turn gets memory and a device.
+#include "core/engine/admission.h"
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
 
-#include "core/engine/wanted.h"
+#include "core/engine/policy.h"
+#include "core/engine/progress.h"
 
 namespace cuzk::engine {
 
-void Pipeline::RunAdmission() {
+void Admission::Start() {
+  budget_listener_ = budget_.AddListener([&state = c_.state] { state.admission.Notify(); });
+  thread_ = std::jthread([this] { Run(); });
+}
+
+void Admission::Run() {
   for (;;) {
     TimePoint until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     {
-      BoardLock lock(board_);
-      if (board_.stopping) break;
-      if (auto deadline = board_.scheduler.NextDeadline()) until = std::min(until, *deadline);
+      StateLock lock(c_.state, Actor::kScheduler);
+      if (c_.state.stopping) break;
+      if (auto deadline = c_.state.scheduler.NextDeadline()) until = std::min(until, *deadline);
     }
-    board_.admission.Wait(until);
+    c_.state.admission.Wait(until);
     Tick();
     do {
-      while (Turn()) {
+      while (Serve()) {
       }
       // What is held for a lease is held while its job is next and waits for it, no longer.
       if (!lease_missing_) held_.Release();
@@ -29,148 +34,163 @@ void Pipeline::RunAdmission() {
   held_.Release();
 }
 
-void Pipeline::Tick() {
-  BoardLock lock(board_);
-  board_.counters.scheduler_turns_total++;
-  TimePoint now = Now();
-  for (uint64_t key : board_.scheduler.Expired(now)) {
-    auto job = board_.jobs.Find(key);
-    End(lock, *job, JobState::kFailed,
-        StrCat("the deadline passed while the job was at stage ", StageName(ProgressOf(*job).stage)));
+void Admission::Tick() {
+  StateLock lock(c_.state, Actor::kScheduler);
+  c_.state.counters.scheduler_turns_total++;
+  for (uint64_t key : c_.state.scheduler.Expired(c_.Now())) {
+    auto job = c_.state.jobs.Find(key);
+    c_.jobs.Fail(lock, *job, StrCat("the deadline passed while the job was at stage ", StageName(StageOf(*job))));
   }
-  board_.jobs.Prune(now);
-  for (int64_t row : board_.jobs.TakeForgottenRows()) Forget(row);
-  // Parameters may have been evicted since; those that nobody waits for any more can be.
-  std::set<std::string> waited_for;
-  for (const auto& [key, job] : board_.jobs.jobs()) {
-    if (!job->parsed) continue;
-    waited_for.insert(job->circuit);
-    Refresh(*job);
+  c_.jobs.Prune();
+  // Parameters may have been evicted since; those that no job waits for any more can be.
+  c_.jobs.RefreshAll(lock);
+  std::set<std::string> wanted;
+  for (const auto& [key, job] : c_.state.jobs.jobs()) {
+    if (job->parsed) wanted.insert(job->circuit);
   }
-  for (auto& [id, desk] : board_.circuits) {
-    if (waited_for.contains(id)) continue;
-    for (LoadedParameters& line : desk.lines) {
-      if (line.fresh) lock.After([fresh = std::move(line.fresh)]() mutable { fresh.reset(); });
-    }
-  }
+  lock.After([unwanted = c_.circuits.TakeUnwanted(wanted)]() mutable { unwanted.clear(); });
 }
 
-DeviceLine* Pipeline::ChooseLine(const Job& job, uint32_t index) const {
-  const CircuitDesk& desk = board_.circuits.at(job.parsed->circuit().id);
+DeviceStage* Admission::ChooseDevice(const Job& job, uint32_t index) {
+  const CircuitRecord& record = c_.circuits.Known(job.circuit);
   // CRITICAL does not wait behind a full queue of others.
-  unsigned room = options_.device_queue + (job.priority == Priority::kCritical ? 1 : 0);
-  DeviceLine* best = nullptr;
-  DeviceLine* avoided = nullptr;
+  const unsigned room = c_.options.device_queue + (job.priority == Priority::kCritical ? kReservedPlaces : 0);
+  DeviceStage* best = nullptr;
+  DeviceStage* avoided = nullptr;
   bool another = false;  // than the avoided one, now or later
-  for (const auto& line : board_.lines) {
-    const LoadedParameters& parameters = desk.lines[line->index];
-    if (!line->lost.ok()) continue;
-    bool avoid = job.partitions[index].avoid == line->device;
+  for (const auto& device : devices_) {
+    const LoadedParameters& parameters = record.devices[device->number()];
+    if (!device->lost().ok()) continue;
+    const bool avoid = job.partitions[index].avoid == &device->device();
     another = another || (!avoid && parameters.failed.ok());
-    size_t load = line->queue.size() + line->underway;
-    if (load >= room || parameters.Lock() == nullptr) continue;
+    if (device->load() >= room || parameters.Get() == nullptr) continue;
     if (avoid) {
-      avoided = line.get();
-    } else if (best == nullptr || load < best->queue.size() + best->underway) {
-      best = line.get();
+      avoided = device.get();
+    } else if (best == nullptr || device->load() < best->load()) {
+      best = device.get();
     }
   }
   return best != nullptr || another ? best : avoided;
 }
 
-bool Pipeline::MayGo(uint64_t key) const {
-  auto job = board_.jobs.Find(key);
-  if (!job->started) return !job->set_aside || board_.loads == 0;
-  if (!job->parsed) return false;
+bool Admission::MayGo(uint64_t key) {
+  const auto job = c_.state.jobs.Find(key);
+  switch (job->life.now()) {
+    case Life::kWaiting:
+      return true;
+    case Life::kSetAside:
+      return c_.state.loads == 0;
+    case Life::kProving:
+      break;
+    default:
+      return false;
+  }
   for (uint32_t i = 0; i < job->partitions.size(); ++i) {
-    if (job->partitions[i].state == PartitionState::kPending) return ChooseLine(*job, i) != nullptr;
+    if (job->partitions[i].state == PartitionState::kPending) return ChooseDevice(*job, i) != nullptr;
   }
   return false;
 }
 
-bool Pipeline::Pick(Wanted* wanted) {
+bool Admission::Pick(Turn* turn) {
   lease_missing_ = false;
-  BoardLock lock(board_);
-  if (board_.stopping || board_.synthesis_idle <= board_.synthesis.size()) return false;
-  auto key = board_.scheduler.Next([this](uint64_t k) { return MayGo(k); });
+  StateLock lock(c_.state, Actor::kScheduler);
+  if (c_.state.stopping || !synthesis_.HasRoom()) return false;
+  const auto key =
+      c_.state.scheduler.Next([this](uint64_t k) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) { return MayGo(k); });
   if (!key) return false;
-  PartitionTask& task = wanted->task.task;
-  task.job = board_.jobs.Find(*key);
-  wanted->seen = budget_.ChangeCount();
-  wanted->in_flight = board_.in_flight > 0;
-  if (!task.job->started) {
-    wanted->parse = true;
-    uint64_t stored = task.job->stored_bytes;
-    if (stored > 0) wanted->request_bytes = stored + parts_.work->ParsedBytes(stored);
-    return true;
-  }
-  Job& job = *task.job;
-  auto first = std::find_if(job.partitions.begin(), job.partitions.end(),
-                            [](const auto& partition) { return partition.state == PartitionState::kPending; });
-  task.index = static_cast<uint32_t>(first - job.partitions.begin());
-  task.parsed = job.parsed;
-  task.line = ChooseLine(job, task.index);
-  const CircuitDesk& desk = board_.circuits.at(job.circuit);
-  task.parameters = desk.lines[task.line->index].Lock();
-  if (task.parameters == nullptr) return false;  // evicted this moment: looked at again on the next turn
-  wanted->lease_bytes = desk.lease_bytes;
-  wanted->host_bytes = task.parameters->plan().partition_host_bytes;
+  turn->seen = budget_.ChangeCount();
+  turn->in_flight = c_.state.in_flight > 0;
+  std::shared_ptr<Job> job = c_.state.jobs.Find(*key);
+  if (job->parsed) return PickPartition(std::move(job), turn);
+  PickParse(std::move(job), turn);
   return true;
 }
 
-Status Pipeline::Provide(Wanted& wanted) {
-  if (wanted.parse) {
-    if (wanted.request_bytes == 0) return absl::OkStatus();
-    CUZK_ASSIGN_OR_RETURN(wanted.request_memory,
-                          budget_.TryReserve(memory::MemoryClass::kRequests, wanted.request_bytes, request_limit_));
+void Admission::PickParse(std::shared_ptr<Job> job, Turn* turn) const {
+  if (job->stored_bytes > 0) turn->request_bytes = job->stored_bytes + c_.work.ParsedBytes(job->stored_bytes);
+  turn->parse = ParseTask{.passage = {}, .job = std::move(job)};
+}
+
+bool Admission::PickPartition(std::shared_ptr<Job> job, Turn* turn) {
+  const auto first = std::find_if(job->partitions.begin(), job->partitions.end(),
+                                  [](const auto& partition) { return partition.state == PartitionState::kPending; });
+  PartitionTask task;
+  task.index = static_cast<uint32_t>(first - job->partitions.begin());
+  task.parsed = job->parsed;
+  task.device = ChooseDevice(*job, task.index);
+  const CircuitRecord& record = c_.circuits.Known(job->circuit);
+  task.parameters = record.devices[task.device->number()].Get();
+  if (task.parameters == nullptr) return false;  // evicted this moment: the next turn looks again
+  turn->lease_bytes = record.lease_bytes;
+  turn->host_bytes = task.parameters->plan().partition_host_bytes;
+  task.job = std::move(job);
+  turn->synthesis = SynthesisTask{.task = std::move(task), .lease = {}};
+  return true;
+}
+
+Status Admission::Provide(Turn& turn) {
+  if (turn.parse) {
+    if (turn.request_bytes == 0) return absl::OkStatus();
+    CUZK_ASSIGN_OR_RETURN(turn.request_memory,
+                          budget_.TryReserve(memory::MemoryClass::kRequests, turn.request_bytes, c_.request_limit));
     return absl::OkStatus();
   }
   // What was got of two is kept for the next attempt: giving it back would wake this loop at once.
-  if (held_.bytes() != wanted.host_bytes) {
+  if (held_.bytes() != turn.host_bytes) {
     held_.Release();
-    CUZK_ASSIGN_OR_RETURN(held_, budget_.TryReserve(memory::MemoryClass::kWitnesses, wanted.host_bytes));
+    CUZK_ASSIGN_OR_RETURN(held_, budget_.TryReserve(memory::MemoryClass::kWitnesses, turn.host_bytes));
   }
   lease_missing_ = true;
-  CUZK_ASSIGN_OR_RETURN(wanted.task.lease, wanted.task.task.line->pool.TryAcquire(wanted.lease_bytes));
+  CUZK_ASSIGN_OR_RETURN(turn.synthesis->lease, turn.synthesis->task.device->pool().TryAcquire(turn.lease_bytes));
   lease_missing_ = false;
-  wanted.task.task.host_memory = std::move(held_);
+  turn.synthesis->task.host_memory = std::move(held_);
   return absl::OkStatus();
 }
 
-bool Pipeline::Turn() {
-  Wanted wanted;
-  if (!Pick(&wanted)) return false;
-  Status provided = Provide(wanted);
-  if (!provided.ok()) return Refused(wanted, provided);
-  return Dispatch(std::move(wanted));
+bool Admission::Serve() {
+  Turn turn;
+  if (!Pick(&turn)) return false;
+  const Status provided = Provide(turn);
+  if (!provided.ok()) return Refused(turn, provided);
+  Dispatch(std::move(turn));
+  return true;
 }
 
-bool Pipeline::Dispatch(Wanted wanted) {
-  PartitionTask& task = wanted.task.task;
-  BoardLock lock(board_);
-  Job& job = *task.job;
-  if (Over(job) || board_.stopping) return true;  // the task gives everything back, after the lock
-  TimePoint now = Now();
-  if (wanted.parse) {
-    job.started = now;
-    job.set_aside = false;
-    job.state = JobState::kRunning;
-    if (wanted.request_memory.bytes() > 0) job.memory = std::move(wanted.request_memory);
-    job.timings.queue_wait_ms = Milliseconds(now - job.submitted);
-  } else {
-    if (!task.line->lost.ok()) return true;
-    job.partitions[task.index].state = PartitionState::kSynthesizing;
-    task.line->underway++;
-    LoadedParameters& loaded = board_.circuits.at(job.circuit).lines[task.line->index];
-    loaded.loaded = task.parameters;
-    loaded.fresh.reset();
+void Admission::Dispatch(Turn turn) {
+  StateLock lock(c_.state, Actor::kScheduler);
+  Job& job = turn.job();
+  if (Over(job) || c_.state.stopping) return;  // the turn gives everything back, when the mutex has been released
+  const uint64_t key = job.key;
+  if (turn.parse) {
+    BeginParse(lock, turn);
+  } else if (!BeginPartition(turn)) {
+    return;
   }
-  board_.scheduler.Served(job.key);
-  task.passage = Passage(board_.in_flight, board_.admission);
-  task.began = now;
-  board_.synthesis.push_back(std::move(wanted.task));
-  board_.synthesis_wake.notify_one();
-  Publish(job);
+  c_.state.scheduler.Served(key);
+  c_.reports.Publish(job);
+}
+
+void Admission::BeginParse(StateLock& lock, Turn& turn) {
+  Job& job = *turn.parse->job;
+  job.life.Take(Life::kParsing, lock.actor());
+  job.started = c_.Now();
+  if (turn.request_memory.bytes() > 0) job.memory = std::move(turn.request_memory);
+  job.timings.queue_wait_ms = Milliseconds(*job.started - job.submitted);
+  turn.parse->passage = Passage(c_.state, c_.state.in_flight);
+  synthesis_.Push(*std::move(turn.parse));
+}
+
+bool Admission::BeginPartition(Turn& turn) {
+  PartitionTask& task = turn.synthesis->task;
+  if (!task.device->lost().ok()) return false;
+  task.job->partitions[task.index].state = PartitionState::kSynthesizing;
+  task.device->Promise();
+  LoadedParameters& loaded = c_.circuits.Known(task.job->circuit).devices[task.device->number()];
+  loaded.loaded = task.parameters;
+  loaded.fresh.reset();
+  task.passage = Passage(c_.state, c_.state.in_flight);
+  task.began = c_.Now();
+  synthesis_.Push(*std::move(turn.synthesis));
   return true;
 }
 

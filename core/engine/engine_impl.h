@@ -1,5 +1,5 @@
 #pragma once
-// The inside of Engine: the order of the members is the order of making; they go the other way round.
+// The inside of Engine.
 
 #include <memory>
 #include <optional>
@@ -8,6 +8,7 @@
 #include "core/engine/events.h"
 #include "core/engine/parameter_source.h"
 #include "core/engine/pipeline.h"
+#include "core/engine/policy.h"
 #include "core/engine/proof_work.h"
 #include "core/engine/timeline.h"
 #include "core/store/job_store.h"
@@ -19,21 +20,36 @@ struct Engine::Impl {
 
   /// Takes up what the store kept.
   Status Restore();
+  void RestoreUnfinished(StateLock& lock, const store::StoredJob& stored, TimePoint submitted)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// Writes the submission to the store, if there is one.
-  Status Store(Submission& submission);
+  Status Store(Submission& submission, uint64_t most_bytes);
 
-  /// UNAVAILABLE, with why, once nothing is accepted any more. With the board locked.
-  Status Working() const;
+  /// UNAVAILABLE, with why, once nothing is accepted any more.
+  Status Working() ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// UNAVAILABLE if the store does not answer.
+  Status StoreAnswers() const { return store == nullptr ? absl::OkStatus() : store->health().Answers(); }
+  /// When the store was asked for the oldest operation that has not ended, or the recorder for the oldest record that
+  /// is not written.
+  std::optional<TimePoint> StoreAsked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  IntakeLimits LimitsOf(filecoin::Kind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   StatusOr<JobTicket> Submit(ProofRequest request);
-  /// With the board locked: a ticket for an equal job (JobTable::FindEqual), none if a job may be added, or why not.
-  StatusOr<std::optional<JobTicket>> JoinOrRefuse(const Submission& submission);
-  StatusOr<JobResult> AwaitJob(BoardLock& lock, std::shared_ptr<Job> job, std::optional<TimePoint> until,
-                               std::stop_token stop);
+  /// A ticket for an equal job (JobTable::FindEqual), nothing if a job may be added, or why not.
+  StatusOr<std::optional<JobTicket>> JoinOrRefuse(const Submission& submission)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  StatusOr<JobResult> AwaitJob(StateLock& lock, std::shared_ptr<Job> job, std::optional<TimePoint> until,
+                               const std::stop_token& stop) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// Loads the parameters on the devices that are not lost.
+  Status LoadEverywhere(const filecoin::Circuit& circuit, const std::vector<DeviceStage*>& devices,
+                        const std::stop_token& stop);
 
+  TimePoint Now() const { return parts.clock->Now(); }
+  EngineState& state() { return pipeline.state(); }
+
+  // Constructed in this order and destroyed in reverse, so that each may use those above it.
   const EngineOptions options;
   const EngineParts parts;
-  const TimePoint started;
-  uint32_t max_unfinished_jobs;  // guarded by the board's mutex
+  const TimePoint started;  ///< by the machine's clock
   FilecoinWork own_work;
   FileParameters own_parameters;
   ProofWork* const work;

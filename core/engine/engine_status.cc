@@ -1,4 +1,4 @@
-// Status, and the parameters by name.
+// Status, and parameters that are loaded and dropped by name.
 
 #include <algorithm>
 #include <utility>
@@ -12,10 +12,8 @@ namespace {
 /// Ended jobs are shown for so long.
 constexpr std::chrono::seconds kShowEnded{30};
 
-double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-JobStatus StatusOfJob(const Pipeline& pipeline, Job& job, TimePoint now) {
-  JobStatus out{.progress = pipeline.ProgressOf(job), .priority = job.priority, .circuit = job.circuit};
+JobStatus StatusOfJob(const Reports& reports, Job& job, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
+  JobStatus out{.progress = reports.ProgressOf(job), .priority = job.priority, .circuit = job.circuit};
   out.submitted_seconds_ago = Seconds(now - job.submitted);
   if (job.started) out.started_seconds_ago = Seconds(now - *job.started);
   if (job.finished) out.finished_seconds_ago = Seconds(now - *job.finished);
@@ -29,37 +27,12 @@ JobStatus StatusOfJob(const Pipeline& pipeline, Job& job, TimePoint now) {
 }
 
 /// Partitions that hold the parameters of the job's circuit: from their admission until their proof is put together.
-uint32_t UsersOfParameters(const Job& job) {
+uint32_t UsersOfParameters(const Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
   return static_cast<uint32_t>(
       std::count_if(job.partitions.begin(), job.partitions.end(), [](const PartitionRecord& partition) {
         return !partition.proof && partition.state != PartitionState::kPending &&
                partition.state != PartitionState::kFailed;
       }));
-}
-
-DeviceStatus StatusOfLine(const DeviceLine& line, TimePoint now) {
-  DeviceStatus out{.name = std::string(line.device->name()), .ordinal = line.device->ordinal(), .memory = line.memory};
-  out.lost = std::string(line.lost.message());
-  out.queued = static_cast<uint32_t>(line.queue.size());
-  out.partitions_total = line.partitions_total;
-  out.identity = line.device->identity();
-  out.memory_seconds_ago = Seconds(now - line.memory_seen);
-  out.busy_seconds_total = Seconds(line.busy + (line.proving > 0 ? now - line.proving_since : Duration{}));
-  for (const auto& [stage, time] : line.stage_time) out.stage_seconds.emplace(stage, Seconds(time));
-  for (unsigned w = 0; w < line.workers.size(); ++w) {
-    const WorkerState& state = line.workers[w];
-    WorkerStatus worker{.worker = w, .busy_seconds_total = Seconds(state.busy)};
-    worker.critical_only = w + 1 == line.workers.size();
-    if (state.job != nullptr) {
-      worker.job_key = state.job->key;
-      worker.job_id = state.job->id;
-      worker.kind = state.job->facts.kind;
-      worker.partition = state.partition;
-      worker.busy_seconds = Seconds(now - state.since);
-    }
-    out.workers.push_back(std::move(worker));
-  }
-  return out;
 }
 
 }  // namespace
@@ -73,85 +46,95 @@ uint32_t EngineStatus::ParameterReferences(const std::string& circuit) const {
              : 0;
 }
 
+namespace {
+
+void DescribeJobs(EngineState& state, const Reports& reports, TimePoint now, EngineStatus* out)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
+  std::vector<JobStatus> ended;
+  for (const auto& [key, job] : state.jobs.jobs()) {
+    if (HasEnded(job->life.now())) {
+      if (now - *job->finished <= kShowEnded) ended.push_back(StatusOfJob(reports, *job, now));
+      continue;
+    }
+    out->jobs.push_back(StatusOfJob(reports, *job, now));
+    const JobProgress& progress = out->jobs.back().progress;
+    const bool waits = progress.stage == Stage::kQueued && progress.partitions_done == 0;
+    KindStatus& kind = out->kinds[job->facts.kind];
+    (waits ? kind.pending : kind.in_progress)++;
+    if (uint32_t users = UsersOfParameters(*job)) out->parameter_users[job->circuit] += users;
+  }
+  for (JobStatus& job : ended) out->jobs.push_back(std::move(job));
+}
+
+}  // namespace
+
 EngineStatus Engine::Snapshot() const {
   EngineStatus out;
-  Status ready = Ready();
-  out.not_ready = std::string(ready.message());
+  Pipeline& pipeline = impl_->pipeline;
+  EngineState& state = pipeline.state();
+  out.not_ready = std::string(Ready().message());
   out.uptime_seconds = Seconds(std::chrono::steady_clock::now() - impl_->started);
   out.budget = impl_->parts.budget->Snapshot();
   out.parameters = impl_->parameters->Snapshot();
-  out.synthesis_threads = std::max(1u, impl_->options.synthesis_threads);
-  const Pipeline& pipeline = impl_->pipeline;
-  const Board& board = pipeline.board();
-  TimePoint now = pipeline.Now();
+  out.synthesis_threads = pipeline.synthesis_threads();
+  const TimePoint now = impl_->Now();
   {
-    BoardLock lock(board);
-    out.kinds = board.kinds;
-    out.counters = board.counters;
-    if (auto asked = pipeline.StoreAsked()) {
-      out.store_wait_seconds = std::max(0.0, Seconds(std::chrono::steady_clock::now() - *asked));
-    }
-    for (const ErrorNote& error : board.last_errors) out.last_errors.push_back({error.text, Seconds(now - error.when)});
-    out.results_kept = board.jobs.ended();
-    out.synthesis_active = out.synthesis_threads - std::min(out.synthesis_threads, board.synthesis_idle);
-    for (const auto& line : board.lines) out.devices.push_back(StatusOfLine(*line, now));
-    std::vector<JobStatus> ended;
-    for (const auto& [key, job] : board.jobs.jobs()) {
-      if (IsFinal(job->state)) {
-        if (now - *job->finished <= kShowEnded) ended.push_back(StatusOfJob(pipeline, *job, now));
-        continue;
-      }
-      out.jobs.push_back(StatusOfJob(pipeline, *job, now));
-      const JobProgress& progress = out.jobs.back().progress;
-      const bool waits = progress.stage == Stage::kQueued && progress.partitions_done == 0;
-      KindStatus& kind = out.kinds[job->facts.kind];
-      (waits ? kind.pending : kind.in_progress)++;
-      if (uint32_t users = UsersOfParameters(*job)) out.parameter_users[job->circuit] += users;
-    }
-    for (JobStatus& job : ended) out.jobs.push_back(std::move(job));
+    StateLock lock(state, Actor::kCaller);
+    out.kinds = state.kinds;
+    out.counters = state.counters;
+    if (auto asked = impl_->StoreAsked()) out.store_wait_seconds = std::max(0.0, Seconds(now - *asked));
+    for (const ErrorNote& error : state.last_errors) out.last_errors.push_back({error.text, Seconds(now - error.when)});
+    out.results_kept = state.jobs.ended();
+    out.synthesis_active = out.synthesis_threads - std::min(out.synthesis_threads, pipeline.idle_synthesis_threads());
+    for (const auto& device : pipeline.devices()) out.devices.push_back(device->Describe(now));
+    DescribeJobs(state, pipeline.reports(), now, &out);
   }
-  for (size_t i = 0; i < out.devices.size(); ++i) out.devices[i].pool = board.lines[i]->pool.Snapshot();
+  for (size_t i = 0; i < out.devices.size(); ++i) out.devices[i].pool = pipeline.devices()[i]->pool().Snapshot();
   return out;
+}
+
+Status Engine::Impl::LoadEverywhere(const filecoin::Circuit& circuit, const std::vector<DeviceStage*>& devices,
+                                    const std::stop_token& stop) {
+  CUZK_ASSIGN_OR_RETURN(auto shape, pipeline.circuits().ShapeOf(circuit, Actor::kCaller));
+  // Whichever comes first: the caller's stop, or the engine's.
+  std::stop_source either;
+  std::stop_callback by_caller(stop, [&] { either.request_stop(); });
+  std::stop_callback by_engine(state().loading.get_token(), [&] { either.request_stop(); });
+  for (DeviceStage* device : devices) {
+    Status loaded = either.stop_requested()
+                        ? absl::CancelledError("cancelled before parameters were loaded")
+                        : parameters->Get(device->device(), circuit, shape, either.get_token(), {}).status();
+    if (absl::IsCancelled(loaded) && !stop.stop_requested()) {
+      StateLock lock(state(), Actor::kCaller);
+      CUZK_RETURN_IF_ERROR(Working());
+    }
+    CUZK_RETURN_IF_ERROR(loaded);
+  }
+  return absl::OkStatus();
 }
 
 StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop_token stop) {
   const filecoin::Circuit* circuit = filecoin::FindCircuit(circuit_id);
   if (circuit == nullptr) return absl::InvalidArgumentError(StrCat("there is no circuit ", circuit_id));
-  TimePoint begin = std::chrono::steady_clock::now();
-  Pipeline& pipeline = impl_->pipeline;
+  const TimePoint begin = std::chrono::steady_clock::now();
   Passage passage;
-  std::vector<DeviceLine*> lines;
+  std::vector<DeviceStage*> devices;
   {
-    BoardLock lock(pipeline.board());
+    StateLock lock(impl_->state(), Actor::kCaller);
     CUZK_RETURN_IF_ERROR(impl_->Working());
-    passage = Passage(pipeline.board().loads, pipeline.board().admission);
-    for (const auto& line : pipeline.board().lines) {
-      if (line->lost.ok()) lines.push_back(line.get());
+    passage = Passage(impl_->state(), impl_->state().loads);
+    for (const auto& device : impl_->pipeline.devices()) {
+      if (device->lost().ok()) devices.push_back(device.get());
     }
   }
   size_t ready = 0;
   for (const prover::ParameterStatus& status : impl_->parameters->Snapshot()) {
     ready += status.circuit == circuit_id && status.state == prover::ParameterStatus::State::kReady;
   }
-  if (ready >= lines.size()) return PreloadResult{.already_loaded = true};
+  if (ready >= devices.size()) return PreloadResult{.already_loaded = true};
   if (!impl_->parameters->Available(*circuit)) return impl_->parameters->Missing(*circuit);
-  CUZK_ASSIGN_OR_RETURN(auto shape, pipeline.ShapeOf(*circuit));
-  // Whichever comes first: the caller's stop, or the engine's.
-  std::stop_source either;
-  std::stop_callback by_caller(stop, [&] { either.request_stop(); });
-  std::stop_callback by_engine(pipeline.loading_stop(), [&] { either.request_stop(); });
-  for (DeviceLine* line : lines) {
-    Status loaded = either.stop_requested()
-                        ? absl::CancelledError("cancelled before parameters were loaded")
-                        : impl_->parameters->Get(*line->device, *circuit, shape, either.get_token(), {}).status();
-    if (absl::IsCancelled(loaded) && !stop.stop_requested()) {
-      BoardLock lock(pipeline.board());
-      CUZK_RETURN_IF_ERROR(impl_->Working());
-    }
-    CUZK_RETURN_IF_ERROR(loaded);
-  }
-  auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
-  return PreloadResult{.load_time_ms = static_cast<uint64_t>(took.count())};
+  CUZK_RETURN_IF_ERROR(impl_->LoadEverywhere(*circuit, devices, stop));
+  return PreloadResult{.load_time_ms = Milliseconds(std::chrono::steady_clock::now() - begin)};
 }
 
 StatusOr<EvictResult> Engine::Evict(const std::string& circuit_id) {

@@ -75,21 +75,22 @@ Estimator::Work Estimator::WorkOf(const Job& job) const {
     serial(Stage::kFinishing, done ? 1 : 0);
   }
   // Loading counts only when the job waits for it; otherwise the parameters are there.
-  if (job.loading && !began) serial(Stage::kLoadingParameters, job.load_fraction);
+  if (job.life.Is(Life::kLoading) && !began) serial(Stage::kLoadingParameters, job.load_fraction);
   serial(Stage::kVerifying, 0);
   return work;
 }
 
 double Estimator::Fraction(const Job& job) const {
-  if (job.state == JobState::kQueued) return 0;
-  if (job.state == JobState::kCompleted) return 1;
+  const JobState state = StateOf(job);
+  if (state == JobState::kQueued) return 0;
+  if (state == JobState::kCompleted) return 1;
   Work work = WorkOf(job);
   double all = work.done + work.left_serial + work.left_parallel;
   return all > 0 ? std::clamp(work.done / all, 0.0, 1.0) : 0;
 }
 
 std::optional<double> Estimator::SecondsLeft(const Job& job, unsigned lanes) const {
-  if (IsFinal(job.state)) return 0;
+  if (HasEnded(job.life.now())) return 0;
   const Seconds* seconds = Find(job.circuit);
   if (seconds == nullptr || !(*seconds)[static_cast<size_t>(Stage::kSynthesis)] ||
       !(*seconds)[static_cast<size_t>(Stage::kDevice)]) {

@@ -11,7 +11,6 @@
 
 namespace cuzk::engine {
 
-/// Not thread-safe: the engine's mutex guards it.
 class Estimator {
  public:
   /// A stage of one job (kParsing, kLoadingParameters, kVerifying) or of one partition (kSynthesis, kDevice,
@@ -19,10 +18,10 @@ class Estimator {
   void Measured(const std::string& circuit, Stage stage, double seconds);
 
   /// Done work of all work, 0 to 1, in expected seconds; before anything was measured, in typical proportions.
-  double Fraction(const Job& job) const;
+  double Fraction(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// Nothing before the circuit's synthesis and device stages were measured. `lanes` is how many partitions proceed at
   /// once.
-  std::optional<double> SecondsLeft(const Job& job, unsigned lanes) const;
+  std::optional<double> SecondsLeft(const Job& job, unsigned lanes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 
  private:
   struct Work {
@@ -30,7 +29,7 @@ class Estimator {
   };
   using Seconds = std::array<std::optional<double>, kStageCount>;
   double Expected(const Seconds* seconds, Stage stage) const;
-  Work WorkOf(const Job& job) const;
+  Work WorkOf(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   const Seconds* Find(const std::string& circuit) const;
 
   std::map<std::string, Seconds> measured_;  // by circuit id: moving averages

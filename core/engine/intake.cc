@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/random.h"
+#include "core/engine/policy.h"
 #include "core/store/payload.h"
 
 namespace cuzk::engine {
@@ -43,11 +44,8 @@ uint64_t RequestMemoryLimit(const EngineOptions& options, const memory::Budget& 
   return options.max_request_memory != 0 ? options.max_request_memory : std::max<uint64_t>(1, budget.limit_bytes() / 4);
 }
 
-uint64_t ReservedBytes(uint64_t limit) { return std::max(limit / 8, uint64_t{64} << 20); }
-
 Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget, uint64_t limit) {
   uint64_t bytes = submission.payload_bytes + work.ParsedBytes(submission.payload_bytes);
-  if (submission.facts.kind == filecoin::Kind::kWinning) limit += ReservedBytes(limit);
   auto memory = budget.TryReserve(memory::MemoryClass::kRequests, bytes, limit);
   if (!memory.ok()) {
     return absl::ResourceExhaustedError(StrCat("no memory for the request: ", memory.status().message()));

@@ -5,20 +5,13 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
-#include "core/engine/engine.h"
 #include "core/engine/job_record.h"
+#include "core/engine/options.h"
 #include "core/engine/proof_work.h"
 
 namespace cuzk::engine {
 
 inline constexpr size_t kMaxRequestIdBytes = 1024;
-
-/// WinningPoSts that are accepted beyond EngineOptions::max_unfinished_jobs: each earns or loses a block within half a
-/// minute, and must not be refused because others wait.
-inline constexpr uint32_t kReservedJobs = 16;
-
-/// What a WinningPoSt may take beyond a limit of bytes.
-uint64_t ReservedBytes(uint64_t limit);
 
 /// A random UUID, version 4, in lower case.
 std::string RandomUuid();
@@ -31,8 +24,8 @@ StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const E
 /// any number of them.
 uint64_t RequestMemoryLimit(const EngineOptions& options, const memory::Budget& budget);
 
-/// Counts the request and its parsed form in the budget, of which requests may take `limit` bytes, a WinningPoSt those
-/// of ReservedBytes as well. RESOURCE_EXHAUSTED if there is no room now.
+/// Counts the request and its parsed form in the budget, of which requests may take `limit` bytes together.
+/// RESOURCE_EXHAUSTED if there is no room now.
 Status ReserveFor(Submission& submission, const ProofWork& work, memory::Budget& budget, uint64_t limit);
 
 }  // namespace cuzk::engine

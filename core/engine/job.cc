@@ -4,11 +4,6 @@
 
 namespace cuzk::engine {
 
-Priority PriorityOf(uint64_t message_value, filecoin::Kind kind) {
-  if (message_value == 0) message_value = filecoin::KindInfo(kind).default_priority;
-  return message_value >= 1 && message_value <= 4 ? static_cast<Priority>(message_value) : Priority::kNormal;
-}
-
 std::string_view JobStateName(JobState state) {
   static constexpr std::string_view kNames[] = {"queued", "running", "completed", "failed", "cancelled"};
   return kNames[static_cast<size_t>(state)];

@@ -21,8 +21,6 @@ using cuzk::TimePoint;
 
 /// The values are those of the message field `priority`.
 enum class Priority : uint8_t { kLow = 1, kNormal = 2, kHigh = 3, kCritical = 4 };
-/// 0 is the kind's default; values outside 0..4 are kNormal.
-Priority PriorityOf(uint64_t message_value, filecoin::Kind kind);
 
 enum class JobState : uint8_t { kQueued, kRunning, kCompleted, kFailed, kCancelled };
 /// "queued", "running", "completed", "failed", "cancelled".
@@ -47,7 +45,7 @@ inline constexpr size_t kStageCount = 8;
 /// "queued", "parsing", "loading-parameters", "synthesis", "waiting-device", "device", "finishing", "verifying".
 std::string_view StageName(Stage stage);
 
-/// A request as it comes in. Moved into Engine::Submit; the payload is never copied.
+/// A request as it arrives. Moved into Engine::Submit; the payload is never copied.
 struct ProofRequest {
   std::string request_id;             ///< becomes the job id; empty: the engine makes a UUID v4
   uint64_t priority = 0;              ///< as in the message

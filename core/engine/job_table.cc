@@ -11,8 +11,9 @@ std::shared_ptr<Job> JobTable::FindEqual(const std::string& id, filecoin::Kind k
   if (keys == by_id_.end()) return nullptr;
   for (auto key = keys->second.rbegin(); key != keys->second.rend(); ++key) {
     const auto& job = jobs_.at(*key);
-    bool unfetched = job->state == JobState::kCompleted && !job->fetched && job->handed == 0;
-    if ((!Over(*job) || unfetched) && job->facts.kind == kind && job->digest == digest) return job;
+    const Life life = job->life.now();
+    const bool kept = (life == Life::kReporting || life == Life::kEnded) && job->outcome == JobState::kCompleted;
+    if ((!Over(*job) || kept) && job->facts.kind == kind && job->digest == digest) return job;
   }
   return nullptr;
 }
@@ -31,6 +32,7 @@ std::shared_ptr<Job> JobTable::Add(Submission submission, TimePoint now) {
   job->memory = std::move(submission.memory);
   job->row = submission.row;
   job->stored_bytes = submission.stored_bytes;
+  job->losses = submission.losses;
   // What a PoRep is shows only in its C1.
   if (job->facts.kind != filecoin::Kind::kPorep && job->facts.proof != nullptr) {
     job->circuit = job->facts.proof->circuit->id;
@@ -42,7 +44,7 @@ std::shared_ptr<Job> JobTable::Add(Submission submission, TimePoint now) {
 }
 
 std::shared_ptr<Job> JobTable::AddEnded(std::shared_ptr<Job> job, TimePoint now, Duration ago) {
-  CUZK_CHECK(IsFinal(job->state));
+  CUZK_CHECK(IsFinal(job->outcome) && HasEnded(job->life.now()));
   job->key = next_key_++;
   job->finished = now - ago;
   job->stop.request_stop();
@@ -62,19 +64,17 @@ std::shared_ptr<Job> JobTable::Newest(const std::string& id) const {
   return keys == by_id_.end() ? nullptr : jobs_.at(*keys->second.rbegin());
 }
 
-bool JobTable::Finish(Job& job, JobState state, std::string proof, std::string error, TimePoint now) {
-  CUZK_CHECK(IsFinal(state));
-  if (IsFinal(job.state)) return false;
-  job.state = state;
+void JobTable::Finish(Job& job, Outcome outcome, TimePoint now, Life to, Actor by) {
+  CUZK_CHECK(IsFinal(outcome.state) && HasEnded(to));
+  job.life.Take(to, by);
+  job.outcome = outcome.state;
   job.finished = now;
-  job.ending.reset();
-  job.loading = false;
-  if (state == JobState::kCompleted) {
-    job.proof = std::make_shared<const std::string>(std::move(proof));
+  if (outcome.state == JobState::kCompleted) {
+    job.proof = std::make_shared<const std::string>(std::move(outcome.text));
     job.fraction = 1;
     job.timings.total_ms = Milliseconds(now - job.submitted);
   } else {
-    job.error = std::move(error);
+    job.error = std::move(outcome.text);
     job.message = job.error;
     job.timings = {};
     for (PartitionRecord& partition : job.partitions) {
@@ -88,18 +88,17 @@ bool JobTable::Finish(Job& job, JobState state, std::string proof, std::string e
   --unfinished_;
   Peers(job).emplace(now, job.key);
   Prune(now);
-  return true;
 }
 
 JobTable::Worth JobTable::WorthOf(const Job& job) {
-  return job.fetched ? kFetched : job.state == JobState::kCompleted ? kProof : kFailed;
+  return job.life.Is(Life::kFetched) ? kFetched : job.outcome == JobState::kCompleted ? kProof : kFailed;
 }
 
 bool JobTable::Fetched(Job& job) {
-  if (job.fetched || !IsFinal(job.state)) return false;
-  // One that was forgotten while somebody waited stays so.
+  if (!job.life.Is(Life::kEnded) && !job.life.Is(Life::kDelivering)) return false;
+  // A job that was forgotten while a caller waited stays forgotten.
   const bool kept = Peers(job).erase({*job.finished, job.key}) > 0;
-  job.fetched = true;
+  job.life.Take(Life::kFetched, Actor::kCaller);
   if (kept) Peers(job).emplace(*job.finished, job.key);
   return kept;
 }
@@ -131,11 +130,11 @@ void JobTable::Forget(const Job& job) {
 }
 
 JobResult ResultOf(const Job& job) {
-  CUZK_CHECK(IsFinal(job.state));
+  CUZK_CHECK(IsFinal(job.outcome));
   return JobResult{.job_id = job.id,
                    .key = job.key,
                    .kind = job.facts.kind,
-                   .state = job.state,
+                   .state = job.outcome,
                    .proof = job.proof,
                    .error = job.error,
                    .timings = job.timings};

@@ -1,10 +1,7 @@
 #pragma once
 // Wakes one loop from anywhere. Its lock is a leaf: Notify may be called while holding any other.
 
-#include <condition_variable>
-#include <mutex>
-
-#include "core/engine/job.h"
+#include "core/base/mutex.h"
 
 namespace cuzk::engine {
 
@@ -12,23 +9,22 @@ class WakeSignal {
  public:
   /// The next Wait returns at once.
   void Notify() {
-    {
-      std::lock_guard lock(mutex_);
-      raised_ = true;
-    }
-    changed_.notify_one();
+    MutexLock lock(mutex_);
+    raised_ = true;
+    changed_.NotifyOne();
   }
   /// Until Notify was called since the last Wait, or `until` passes.
   void Wait(TimePoint until) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, until, [this] { return raised_; });
+    MutexLock lock(mutex_);
+    while (!raised_ && changed_.WaitUntil(mutex_, until)) {
+    }
     raised_ = false;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool raised_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  Condition changed_;
+  bool raised_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace cuzk::engine

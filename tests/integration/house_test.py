@@ -12,6 +12,8 @@ import subprocess
 import sys
 import unittest
 
+import code_shape
+
 ROOT = pathlib.Path(".")
 BUILD = None
 
@@ -33,6 +35,12 @@ FORBIDDEN_NAME = re.compile(r"(^|[_.\-])(utils?|helpers?|new|fast|phase\d*)($|[_
 # Names that this project has no place for: machines it was written on, and what is written instead of work.
 FORBIDDEN_TEXT = re.compile(r"/work/|/home/[a-z]|\.\./shared|\b(TODO|FIXME|XXX)\b")
 MAX_LINES = 400
+# Of a function's body, and member functions of a class, in core, daemon and gpu.
+MAX_FUNCTION_LINES = 60
+MAX_MEMBER_FUNCTIONS = 25
+# What is still to be taken apart, by file and name; an entry that is no longer needed fails the test as well.
+LONG_FUNCTIONS = {("gpu/msm/accumulate.cuh", "AddRound"), ("gpu/ntt/passes.cuh", "Pass")}
+LARGE_CLASSES = {("core/algebra/field/field.h", "MontField"), ("core/algebra/field/fp_lanes.h", "FpX8")}
 # Sources of one folder; beyond that it has rooms inside.
 MAX_FILES = 50
 
@@ -190,6 +198,39 @@ class House(unittest.TestCase):
             if lines > MAX_LINES:
                 long.append(f"{relative(path)}: {lines} lines")
         self.assertEqual(long, [])
+
+    def test_functions_and_classes_are_small(self):
+        long, large = set(), set()
+        for path in sources():
+            if relative(path).split("/")[0] not in ("core", "daemon", "gpu"):
+                continue
+            shape = code_shape.Shape(path.read_text(errors="replace"))
+            long |= {(relative(path), name) for _, name, _ in code_shape.longest(shape, MAX_FUNCTION_LINES)}
+            large |= {(relative(path), name) for _, name, _ in code_shape.largest(shape, MAX_MEMBER_FUNCTIONS)}
+        self.assertEqual(long, LONG_FUNCTIONS, f"functions of more than {MAX_FUNCTION_LINES} lines")
+        self.assertEqual(large, LARGE_CLASSES, f"classes of more than {MAX_MEMBER_FUNCTIONS} member functions")
+
+    def test_the_shape_of_code_is_seen(self):
+        """The rule itself refuses what it should."""
+        body = "\n".join(f"  total += {i};" for i in range(59))
+        shape = code_shape.Shape(f"namespace a {{\nint Sum(int total) {{\n{body}\n}}\n}}  // namespace a\n")
+        self.assertEqual(shape.functions, [(2, "Sum", 61)])
+        self.assertEqual(code_shape.longest(shape, 60), [(2, "Sum", 61)])
+        shape = code_shape.Shape("""
+            template <class T>
+            class ABSL_LOCKABLE Box final : public Base<T> {
+             public:
+              Box() : value_{1} {}                       // one
+              Box(const Box&) = delete;
+              int Get() const ABSL_GUARDED_BY(mutex_) { return value_; }
+              void Set(std::function<void(int)> call, int value = Next(1));
+             private:
+              struct Inner { int a = 0; };
+              std::function<void(int)> call_ ABSL_GUARDED_BY(mutex_);
+              std::map<int, std::pair<int, int>> map_ = Make(3);
+              int value_ ABSL_GUARDED_BY(mutex_){};
+            };""")
+        self.assertEqual(shape.classes, [(10, "Inner", []), (3, "Box", ["Box", "Get", "Set"])])
 
     def test_names_say_something(self):
         wrong = [relative(p) for p in tracked_files() if FORBIDDEN_NAME.search(p.name.lower())]

@@ -4,6 +4,7 @@
 
 #include "core/engine/estimator.h"
 #include "core/engine/intake.h"
+#include "core/engine/policy.h"
 #include "core/engine/timeline.h"
 #include "core/store/payload.h"
 
@@ -22,6 +23,11 @@ Submission MakeSubmission(const std::string& id, uint8_t payload, Kind kind = Ki
   return submission;
 }
 
+/// Ends a job as the thread of a caller does.
+void Finish(JobTable& table, Job& job, JobState state, const std::string& text, TimePoint now) {
+  table.Finish(job, {state, text}, now, Life::kEnded, Actor::kCaller);
+}
+
 TEST(JobTable, JoinsOnlyEqualUnfinishedJobs) {
   JobTable table({});
   auto first = table.Add(MakeSubmission("x", 1), {});
@@ -32,7 +38,7 @@ TEST(JobTable, JoinsOnlyEqualUnfinishedJobs) {
   EXPECT_NE(first, second);
   EXPECT_EQ(table.FindEqual("x", Kind::kWindow, first->digest), first);
   EXPECT_EQ(table.Newest("x"), second);
-  EXPECT_TRUE(table.Finish(*first, JobState::kFailed, "", "why", {}));
+  Finish(table, *first, JobState::kFailed, "why", {});
   EXPECT_EQ(table.FindEqual("x", Kind::kWindow, first->digest), nullptr);
   EXPECT_EQ(table.Newest("x"), second);
   EXPECT_EQ(table.unfinished(), 1u);
@@ -42,8 +48,8 @@ TEST(JobTable, AJobEndsOnceAndStopsItsWorkers) {
   JobTable table({});
   auto job = table.Add(MakeSubmission("x", 1), TimePoint{} + seconds(1));
   job->partitions.resize(2);
-  EXPECT_TRUE(table.Finish(*job, JobState::kCancelled, "", "by request", TimePoint{} + seconds(3)));
-  EXPECT_FALSE(table.Finish(*job, JobState::kCompleted, "proof", "", TimePoint{} + seconds(4)));
+  Finish(table, *job, JobState::kCancelled, "by request", TimePoint{} + seconds(3));
+  EXPECT_DEATH(Finish(table, *job, JobState::kCompleted, "proof", TimePoint{} + seconds(4)), "from ended to ended");
   EXPECT_TRUE(job->stop.stop_requested());
   EXPECT_EQ(job->partitions[1].state, PartitionState::kFailed);
   JobResult result = ResultOf(*job);
@@ -56,7 +62,7 @@ TEST(JobTable, KeepsResultsByCountAndAge) {
   JobTable table({.max_results = 3, .age = seconds(10)});
   for (int i = 0; i < 100; ++i) {
     auto job = table.Add(MakeSubmission(StrCat("job ", i), 1), {});
-    table.Finish(*job, JobState::kCompleted, "p", "", TimePoint{} + seconds(i));
+    Finish(table, *job, JobState::kCompleted, "p", TimePoint{} + seconds(i));
     EXPECT_LE(table.jobs().size(), 3u);
   }
   EXPECT_EQ(table.Newest("job 0"), nullptr);
@@ -75,7 +81,7 @@ TEST(JobTable, FetchedResultsGoFirstThenFailuresThenProofsThatNobodyFetched) {
   int ended = 0;
   auto end = [&](const std::string& id, JobState state) {
     auto job = table.Add(MakeSubmission(id, 1), {});
-    table.Finish(*job, state, "p", "why", TimePoint{} + seconds(++ended));
+    Finish(table, *job, state, "p", TimePoint{} + seconds(++ended));
     return job;
   };
   auto known = [&] {
@@ -113,7 +119,7 @@ TEST(JobTable, UnfinishedJobsAreNeverForgotten) {
   JobTable table({.max_results = 1, .age = seconds(0)});
   auto running = table.Add(MakeSubmission("x", 1), {});
   for (uint8_t i = 0; i < 10; ++i) {
-    table.Finish(*table.Add(MakeSubmission("x", i), {}), JobState::kFailed, "", "e", TimePoint{} + seconds(i));
+    Finish(table, *table.Add(MakeSubmission("x", i), {}), JobState::kFailed, "e", TimePoint{} + seconds(i));
   }
   table.Prune(TimePoint{} + seconds(100));
   EXPECT_EQ(table.Newest("x"), running);
@@ -163,7 +169,9 @@ TEST(Intake, PriorityZeroIsTheKindsDefault) {
 Job RunningJob(uint32_t partitions) {
   Job job;
   job.circuit = "porep-2k";
-  job.state = JobState::kRunning;
+  job.life.Take(Life::kParsing, Actor::kScheduler);
+  job.life.Take(Life::kProving, Actor::kSynthesis);
+  job.started = TimePoint{};
   job.partitions_total = partitions;
   job.partitions.resize(partitions);
   return job;
@@ -183,7 +191,8 @@ TEST(Estimator, FractionGrowsWithEveryStep) {
     }
   }
   EXPECT_LT(before, 1);  // it is still to be verified
-  job.state = JobState::kCompleted;
+  job.life.Take(Life::kEnded, Actor::kFinisher);
+  job.outcome = JobState::kCompleted;
   EXPECT_EQ(estimator.Fraction(job), 1);
 }
 

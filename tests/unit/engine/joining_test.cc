@@ -37,7 +37,7 @@ Priority PriorityOfJob(SmallEngine& engine, const std::string& id) {
 
 TEST(Joining, TheLaterDeadlineHolds) {
   ShiftedClock clock;
-  SmallEngine engine({.now = clock.seam()});
+  SmallEngine engine({.clock = &clock});
   engine.device().Hold();
   auto soon = clock.Now() + minutes(10);
   JobTicket none = Submit(engine, "one without", soon);
@@ -59,7 +59,7 @@ TEST(Joining, TheLaterDeadlineHolds) {
 
 TEST(Joining, TheOperatorsLimitCountsFromTheFirstSubmission) {
   ShiftedClock clock;
-  SmallEngine engine({.engine = {.max_job_time = minutes(20)}, .now = clock.seam()});
+  SmallEngine engine({.engine = {.max_job_time = minutes(20)}, .clock = &clock});
   engine.device().Hold();
   JobTicket ticket = Submit(engine, "a", std::nullopt);
   clock.Advance(minutes(10));
@@ -139,7 +139,7 @@ TEST(Joining, ARaisedJobPassesThoseThatWaitForTheDevice) {
 TEST(Joining, ARestartKeepsThePriorityAndDropsTheDeadlineOfALostCaller) {
   ScratchDir scratch;
   ShiftedClock clock;
-  SmallEngineOptions options{.engine = {.state_directory = scratch / "state"}, .now = clock.seam()};
+  SmallEngineOptions options{.engine = {.state_directory = scratch / "state"}, .clock = &clock};
   {
     SmallEngine engine(options);
     engine.device().Hold();
@@ -160,15 +160,16 @@ TEST(Joining, ARestartKeepsThePriorityAndDropsTheDeadlineOfALostCaller) {
 
 TEST(Joining, ARestartKeepsTheOperatorsLimit) {
   ScratchDir scratch;
-  SmallEngineOptions options{.engine = {.state_directory = scratch / "state"}};
+  ShiftedClock clock;
+  SmallEngineOptions options{.engine = {.state_directory = scratch / "state"}, .clock = &clock};
   {
     SmallEngine engine(options);
     engine.device().Hold();
     Submit(engine, "a", {});
     engine->Drain(steady_clock::now());
   }
-  options.engine.max_job_time = std::chrono::seconds(1);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  options.engine.max_job_time = minutes(1);
+  clock.Advance(minutes(2));
   SmallEngine engine(options);
   auto result = engine->Await("a", steady_clock::now() + minutes(5));
   ASSERT_TRUE(result.ok()) << result.status();

@@ -80,8 +80,8 @@ SmallEngine::SmallEngine(SmallEngineOptions options)
     devices_.push_back(std::make_unique<FaultyDevice>(*device));
     parts.devices.push_back(devices_.back().get());
   }
-  parts.seams = {.now = options.now,
-                 .after_assembly = options.after_assembly,
+  parts.clock = options.clock;
+  parts.seams = {.after_assembly = options.after_assembly,
                  .batch_answer = options.batch_answer,
                  .store = options.store,
                  .store_patience = options.store_patience,

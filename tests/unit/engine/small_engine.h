@@ -72,17 +72,15 @@ class SmallParameters final : public engine::ParameterSource {
   prover::ParameterStore store_;
 };
 
-/// The steady clock, and what a test adds to it: deadlines of minutes pass when the test says so.
-class ShiftedClock {
+/// The machine's clocks, and what a test adds to them: deadlines of minutes pass when the test says so.
+class ShiftedClock final : public Clock {
  public:
-  engine::TimePoint Now() const { return std::chrono::steady_clock::now() + shift_.load(); }
-  void Advance(engine::Duration by) { shift_ = shift_.load() + by; }
-  std::function<engine::TimePoint()> seam() {
-    return [this] { return Now(); };
-  }
+  TimePoint Now() const override { return Clock::Now() + shift_.load(); }
+  int64_t WallMs() const override { return Clock::WallMs() + static_cast<int64_t>(Milliseconds(shift_.load())); }
+  void Advance(Duration by) { shift_ = shift_.load() + by; }
 
  private:
-  std::atomic<engine::Duration> shift_ = engine::Duration::zero();
+  std::atomic<Duration> shift_ = Duration::zero();
 };
 
 struct SmallEngineOptions {
@@ -94,7 +92,7 @@ struct SmallEngineOptions {
   std::chrono::milliseconds compute{0};
   std::function<void(const std::string&, uint32_t, std::span<uint8_t>)> after_assembly;
   std::function<bool(bool)> batch_answer;
-  std::function<engine::TimePoint()> now;  ///< instead of the steady clock
+  const Clock* clock = &Clock::System();
   engine::Observer* observer = nullptr;
   std::function<void(std::string_view)> store;  ///< EngineSeams::store
   std::chrono::milliseconds store_patience = store::kPatience;

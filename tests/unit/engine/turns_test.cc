@@ -130,7 +130,7 @@ TEST(Turns, ALowJobIsPassedABoundedNumberOfTimesWhateverComes) {
 
 TEST(Turns, ADeadlineEndsAJobAtEveryStage) {
   testing_support::ShiftedClock clock;
-  SmallEngine engine({.now = clock.seam()});
+  SmallEngine engine({.clock = &clock});
   auto submit = [&](const std::string& id, const std::string& payload, int minutes) {
     auto deadline = clock.Now() + std::chrono::minutes(minutes);
     return *engine->Submit({.request_id = id, .deadline = deadline, .vanilla = testing_support::SmallRequest(payload)});

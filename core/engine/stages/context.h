@@ -1,0 +1,31 @@
+#pragma once
+// What every station works with.
+
+#include "core/engine/circuits.h"
+#include "core/engine/job_control.h"
+#include "core/engine/options.h"
+#include "core/engine/parameter_source.h"
+#include "core/engine/proof_work.h"
+#include "core/engine/reports.h"
+#include "core/engine/state.h"
+#include "core/store/job_store.h"
+
+namespace cuzk::engine {
+
+/// All must outlive the stations.
+struct StageContext {
+  EngineState& state;
+  const EngineOptions& options;
+  const EngineParts& parts;
+  ProofWork& work;
+  ParameterSource& parameters;
+  Reports& reports;
+  CircuitTable& circuits;
+  JobControl& jobs;
+  store::JobStore* store = nullptr;  ///< may be null
+  uint64_t request_limit = 0;        ///< of the budget, for requests and their parsed forms
+
+  TimePoint Now() const { return parts.clock->Now(); }
+};
+
+}  // namespace cuzk::engine

@@ -1,0 +1,78 @@
+#include "core/engine/stages/record.h"
+
+#include <utility>
+
+#include "core/engine/job_control.h"
+#include "core/engine/reports.h"
+
+namespace cuzk::engine {
+
+void RecordStage::Start(JobControl& jobs, Reports& reports) {
+  jobs_ = &jobs;
+  reports_ = &reports;
+  thread_ = std::jthread([this] { Run(); });
+}
+
+void RecordStage::Push(RecordTask task) {
+  task.since = clock_.Now();
+  records_.push_back(std::move(task));
+  wake_.NotifyOne();
+}
+
+void RecordStage::Stop() {
+  wake_.NotifyAll();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::optional<TimePoint> RecordStage::OldestTask() const {
+  if (writing_since_) return writing_since_;
+  return records_.empty() ? std::nullopt : std::optional(records_.front().since);
+}
+
+void RecordStage::Run() {
+  for (;;) {
+    RecordTask task;
+    {
+      StateLock lock(state_, Actor::kRecorder);
+      while (!state_.stopping && records_.empty()) lock.Wait(wake_);
+      if (records_.empty()) return;
+      task = std::move(records_.front());
+      records_.pop_front();
+      writing_since_ = task.since;
+    }
+    const Status written = Write(task);
+    Finish(std::move(task), written);
+  }
+}
+
+Status RecordStage::Write(const RecordTask& task) {
+  switch (task.what) {
+    case RecordTask::What::kEnd: {
+      store::StoredJob end{.row = task.row,
+                           .state = RowStateOf(task.outcome.state),
+                           .times = task.timings,
+                           .finished_ms = task.finished_ms};
+      (task.outcome.state == JobState::kCompleted ? end.proof : end.error) = task.outcome.text;
+      return store_.Finish(end);
+    }
+    case RecordTask::What::kFetched:
+      return store_.Fetched(task.row);
+    case RecordTask::What::kForget:
+      return store_.Forget(task.row);
+    case RecordTask::What::kPriority:
+      return store_.ChangePriority(task.row, static_cast<uint8_t>(task.priority));
+  }
+  return absl::OkStatus();
+}
+
+void RecordStage::Finish(RecordTask task, const Status& written) {
+  StateLock lock(state_, Actor::kRecorder);
+  writing_since_.reset();
+  if (!written.ok()) {
+    state_.counters.store_errors_total++;
+    reports_->Warn(lock, std::string(written.message()));
+  }
+  if (task.what == RecordTask::What::kEnd) jobs_->Conclude(lock, *task.job, std::move(task.outcome));
+}
+
+}  // namespace cuzk::engine
