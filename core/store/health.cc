@@ -48,8 +48,8 @@ Status DiskHealth::CheckFolder() {
 
 Status DiskHealth::Folder() const {
   if (!gone_) return absl::OkStatus();
-  return absl::UnavailableError(StrCat("the job store in ", directory_.string(),
-                                       " was removed or replaced under this process: no job can be kept; restart it"));
+  return absl::UnavailableError(
+      StrCat("the job store in ", directory_.string(), " was removed or replaced under this process; restart it"));
 }
 
 void DiskHealth::Wrote() {
@@ -68,10 +68,13 @@ Status DiskHealth::Answers() const {
 
 Status DiskHealth::Check() const {
   CUZK_RETURN_IF_ERROR(Answers());
-  CUZK_RETURN_IF_ERROR(Folder());
-  MutexLock lock(mutex_);
-  if (latest_.ok()) return absl::OkStatus();
-  return absl::UnavailableError(StrCat("jobs.state_directory: no job can be kept: ", latest_.message()));
+  Status found = Folder();
+  if (found.ok()) {
+    MutexLock lock(mutex_);
+    found = latest_;
+  }
+  if (found.ok()) return found;
+  return absl::UnavailableError(StrCat("jobs.state_directory: no job can be kept: ", found.message()));
 }
 
 std::optional<TimePoint> DiskHealth::OldestOperation() const {

@@ -84,6 +84,32 @@ class JobStore(unittest.TestCase):
         daemon.terminate()
         self.assertEqual(daemon.process.wait(timeout=600), 0)
 
+    def test_one_that_was_replaced_ends_the_daemon_after_its_jobs(self):
+        daemon = self.start()
+        daemon.tell("hold")
+        self.assertEqual(self.submit(daemon, "before").code, 0)
+        daemon.wait_until_held()
+        shutil.rmtree(daemon.folder / "state")
+        (daemon.folder / "state").mkdir(mode=0o700)
+        net.wait_for(lambda: "the folder of jobs.state_directory was replaced" in daemon.log(), "it is noticed")
+        self.assertIsNone(daemon.process.poll())
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answer = pool.submit(daemon.control, "await", "before")
+            daemon.tell("release")
+            self.assertEqual(answer.result().code, 0, answer.result())
+        self.assertEqual(daemon.process.wait(timeout=600), 75, daemon.log())
+
+    def test_a_winning_post_is_proved_while_the_disk_hangs(self):
+        daemon = self.start()
+        daemon.tell("hang-store accept")
+        self.addCleanup(daemon.tell, "hang-store")
+        self.assertEqual(self.submit(daemon, "unstored").code, 0)
+        self.assertEqual(daemon.control("await", "unstored").code, 0)
+        self.assertIn("unstored: proved without being stored: ", daemon.log())
+        refused = daemon.control("submit", "--request", requests("window")[0], "--id", "window")
+        self.assertEqual(refused.code, UNAVAILABLE, refused)
+        daemon.tell("hang-store")
+
 
 if __name__ == "__main__":
     fixture.configure(*sys.argv[1:4])
