@@ -126,8 +126,9 @@ void CompressKeys(const Matrix& mds, PoseidonConstants& constants) {
   const uint32_t t = constants.width, partial = constants.partial_rounds;
   const Matrix inverse = mds.Inverse();
   auto round = [&](uint32_t r) {
-    auto begin = constants.round_constants.begin() + static_cast<ptrdiff_t>(size_t{r} * t);
-    return std::vector<Fr>(begin, begin + t);
+    std::vector<Fr> keys(t);
+    for (uint32_t i = 0; i < t; ++i) keys[i] = constants.round_constants[size_t{r} * t + i];
+    return keys;
   };
   auto append = [&](const std::vector<Fr>& keys) {
     constants.keys.insert(constants.keys.end(), keys.begin(), keys.end());
