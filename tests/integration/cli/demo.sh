@@ -2,7 +2,7 @@
 # The demonstration behind `./dev demo`: a sealed 2 KiB sector goes in, a verified proof comes out. Takes the build
 # folder; keeps the parameters there, so that a second run begins with the proof.
 set -euo pipefail
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 BUILD=${1:?usage: demo.sh BUILD_FOLDER}
 BIN=$BUILD/release/bin
 PARAMS=$BUILD/release/parameters
