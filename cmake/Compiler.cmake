@@ -20,7 +20,8 @@ set(CUZK_CXX_FLAGS -march=x86-64-v3 -madx)
 # For the files that begin with the lanes of AVX-512 IFMA alone (set_source_files_properties). GCC 12 takes the undefined
 # inputs of its own intrinsics for uninitialized variables.
 set(CUZK_IFMA_FLAGS -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512ifma -Wno-uninitialized)
-set(CUZK_CXX_WARNINGS -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-psabi)
+# Errors never in a user's build: a later compiler warns of more.
+set(CUZK_CXX_WARNINGS -Wall -Wextra $<$<BOOL:${CUZK_WERROR}>:-Werror> -Wno-missing-field-initializers -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND CUZK_IFMA_FLAGS -Wno-maybe-uninitialized)
 endif()

@@ -1,46 +1,27 @@
-# What is installed where, and the Debian package of it: `./dev package`, or `cpack` in the build folder.
-set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # packs what is built; the tests and benchmarks need not be
-
-# The manual pages are printed by the programs, so they say what the programs do.
-set(manual "${CMAKE_BINARY_DIR}/manual")
-file(MAKE_DIRECTORY "${manual}")
-set(pages)
-function(cuzk_manual page program)
-  add_custom_command(OUTPUT "${manual}/${page}.gz"
-    COMMAND ${program} --print-man ${ARGN} > "${manual}/${page}"
-    COMMAND gzip -9nf < "${manual}/${page}" > "${manual}/${page}.gz"
-    DEPENDS ${program} VERBATIM)
-  set(pages ${pages} "${manual}/${page}.gz" PARENT_SCOPE)
-endfunction()
-cuzk_manual(cuzkd.8 cuzkd cuzkd)
-cuzk_manual(cuzkd.toml.5 cuzkd cuzkd.toml)
-cuzk_manual(cuzkctl.1 cuzkctl)
-add_custom_target(manual ALL DEPENDS ${pages})
-
-file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/package")
-execute_process(COMMAND gzip -9nc "${CMAKE_SOURCE_DIR}/systemd/package/changelog"
-                OUTPUT_FILE "${CMAKE_BINARY_DIR}/package/changelog.gz" COMMAND_ERROR_IS_FATAL ANY)
-
-set(unpacked "${CMAKE_SOURCE_DIR}/systemd")
-install(TARGETS cuzkd cuzkctl RUNTIME DESTINATION bin)
-install(FILES "${unpacked}/cuzkd.service" DESTINATION lib/systemd/system)
-install(FILES "${unpacked}/cuzkd.sysusers" DESTINATION lib/sysusers.d RENAME cuzkd.conf)
-install(FILES "${unpacked}/cuzkd.tmpfiles" DESTINATION lib/tmpfiles.d RENAME cuzkd.conf)
-install(FILES config/cuzkd.toml DESTINATION /etc/cuzkd)
-install(FILES "${manual}/cuzkd.8.gz" DESTINATION share/man/man8)
-install(FILES "${manual}/cuzkd.toml.5.gz" DESTINATION share/man/man5)
-install(FILES "${manual}/cuzkctl.1.gz" DESTINATION share/man/man1)
-install(FILES README.md docs/OPERATIONS.md "${unpacked}/package/copyright" "${CMAKE_BINARY_DIR}/package/changelog.gz"
-        DESTINATION share/doc/cuzkd)
-# The board, the alert rules and the balancer's file.
-install(DIRECTORY config/ DESTINATION share/doc/cuzkd/examples PATTERN cuzkd.toml EXCLUDE)
+# The Debian package and the tarball: `./dev package`, or `cpack` in the build folder. Both hold the same files, and need
+# glibc 2.34 or later and systemd.
+include(Licences)
+set(package "${CMAKE_BINARY_DIR}/package")
+execute_process(COMMAND date -R "-d@$ENV{SOURCE_DATE_EPOCH}" OUTPUT_VARIABLE CUZK_DATE ERROR_QUIET
+                OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT CUZK_DATE)
+  execute_process(COMMAND git -C "${CMAKE_SOURCE_DIR}" log -1 --format=%cD OUTPUT_VARIABLE CUZK_DATE ERROR_QUIET
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+if(NOT CUZK_DATE)
+  execute_process(COMMAND date -R OUTPUT_VARIABLE CUZK_DATE OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+configure_file("${unpacked}/package/changelog.in" "${package}/changelog" @ONLY)
+execute_process(COMMAND gzip -9nf "${package}/changelog" COMMAND_ERROR_IS_FATAL ANY)
+install(FILES "${unpacked}/package/copyright" "${package}/changelog.gz" DESTINATION share/doc/cuzkd)
+install(DIRECTORY "${licences}" DESTINATION share/doc/cuzkd)
 install(FILES "${unpacked}/package/lintian-overrides" DESTINATION share/lintian/overrides RENAME cuzkd)
 
-set(CPACK_GENERATOR DEB)
+set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_SET_DESTDIR ON)  # for /etc
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_NAME cuzkd)
-set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
+set(CPACK_PACKAGE_VERSION "${CUZK_VERSION}")
 set(CPACK_PACKAGE_CONTACT "The cuzkd authors <authors@cuzkd.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Filecoin Groth16 proving daemon")
 # The summary goes before it.
@@ -50,15 +31,21 @@ partitions and WinningPoSt. It serves Curio's interface by gRPC, and proves on
 NVIDIA cards where the build and the machine have them, else on the CPU.")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# systemd: systemd-sysusers and systemd-tmpfiles, which make the user.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "systemd (>= 252)")
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
+# glibc is the floor of cmake/static/glibc_floor.cc, which a test holds; systemd has systemd-sysusers and
+# systemd-tmpfiles, which make the user.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.34), systemd (>= 249)")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "haproxy, prometheus")
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
   "${unpacked}/package/postinst" "${unpacked}/package/prerm" "${unpacked}/package/postrm"
   "${unpacked}/package/conffiles")
+# The tarball has its script beside the files.
+set(CPACK_PACKAGE_FILE_NAME "cuzkd-${CUZK_VERSION}-linux-x86_64")
+set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_DIR}/PackTarball.cmake")
+set(CPACK_CUZK_INSTALL_SCRIPT "${unpacked}/tarball/install.sh")
+set(CPACK_CUZK_LICENCES "${CMAKE_SOURCE_DIR}/LICENSE" "${CMAKE_SOURCE_DIR}/LICENSE-APACHE" "${CMAKE_SOURCE_DIR}/LICENSE-MIT")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

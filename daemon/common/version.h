@@ -7,10 +7,12 @@ namespace cuzk::daemon {
 
 struct BuildInfo {
   std::string_view version, revision, cuda, architectures, compiler;  ///< "none" or "unknown" where there is none
+  std::string_view build;  ///< "Release, libraries linked in": how it is compiled and linked
 };
 BuildInfo Build();
 
-/// "cuzkd 0.1.0 (revision 1a2b3c4d5e6f, cuda 12.4, architectures 80 90, compiler 12.2.0)" for the program's name.
+/// What --version prints of `program`, one fact a line: the program with its version, revision, build, capabilities
+/// (the proof kinds and what they are proved on), cuda.
 std::string VersionText(std::string_view program);
 
 }  // namespace cuzk::daemon

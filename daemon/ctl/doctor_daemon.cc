@@ -10,6 +10,7 @@
 
 #include "daemon/common/address.h"
 #include "daemon/common/convert.h"
+#include "daemon/common/version.h"
 #include "daemon/ctl/client.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/finding.h"
@@ -78,8 +79,9 @@ Finding Version(const Client& client) {
     return {Level::kWarn, "daemon version", StrCat(status.message()), "it should answer GetMetrics"};
   }
   std::string version = LabelOf(metrics.prometheus_text(), "cuzk_build_info", "version");
-  if (version == CUZK_VERSION) return {Level::kOk, "daemon version", version};
-  return {Level::kWarn, "daemon version", StrCat(version.empty() ? "unknown" : version, ", cuzkctl is ", CUZK_VERSION),
+  if (version == Build().version) return {Level::kOk, "daemon version", version};
+  return {Level::kWarn, "daemon version",
+          StrCat(version.empty() ? "unknown" : version, ", cuzkctl is ", Build().version),
           "systemctl restart cuzkd, so that the installed version runs"};
 }
 

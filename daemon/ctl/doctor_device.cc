@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "daemon/common/version.h"
 #include "daemon/ctl/cuda_driver.h"
 #include "daemon/ctl/finding.h"
 
@@ -29,7 +30,7 @@ std::string CudaText(int version) { return StrCat(version / 1000, ".", version %
 
 Finding Driver(const CudaDriver& driver, const std::string& kernel) {
   std::string said = StrCat(kernel.empty() ? "version unknown" : kernel, ", serves CUDA ", CudaText(driver.version()));
-  std::string built = CUZK_CUDA_VERSION;
+  std::string built(Build().cuda);
   if (built == "none") {
     return {Level::kWarn, "driver", said + "; this build has no CUDA back end", "install a build with CUDA"};
   }

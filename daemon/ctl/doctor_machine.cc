@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/memory/detect.h"
+#include "daemon/common/version.h"
 #include "daemon/ctl/finding.h"
 
 namespace cuzk::daemon {
@@ -20,7 +21,7 @@ Finding Versions() {
   utsname kernel{};
   std::string running = uname(&kernel) == 0 ? StrCat(kernel.sysname, " ", kernel.release) : "unknown kernel";
   return {Level::kOk, "versions",
-          StrCat("cuzkctl ", CUZK_VERSION, ", built for CUDA ", CUZK_CUDA_VERSION, "; ", running)};
+          StrCat("cuzkctl ", Build().version, ", built for CUDA ", Build().cuda, "; ", running)};
 }
 
 // One witness of a production size, its parameters on a card, and room for the rest.

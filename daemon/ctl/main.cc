@@ -10,6 +10,7 @@
 #include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/log.h"
 #include "daemon/common/json_writer.h"
+#include "daemon/common/version.h"
 #include "daemon/ctl/client.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/socket_advice.h"
@@ -99,7 +100,7 @@ int Run(int argc, char** argv) {
   Session session;
   std::string file = "/etc/cuzkd/cuzkd.toml";
   CLI::App program("Command line of cuzkd, the Filecoin Groth16 proving daemon.", "cuzkctl");
-  program.set_version_flag("--version", StrCat("cuzkctl ", CUZK_VERSION));
+  program.set_version_flag("--version", VersionText("cuzkctl"));
   program.add_flag("--json", session.json, "Print one JSON object, or one a line while something goes on");
   AddConnection(program, session);
   CLI::Option* config =

@@ -12,6 +12,7 @@
 #include "core/groth16/identity.h"
 #include "core/groth16/parameter_file.h"
 #include "daemon/common/json_writer.h"
+#include "daemon/common/version.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/progress_view.h"
 #include "daemon/devices/devices.h"
@@ -81,7 +82,7 @@ StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) 
     input.multiplier = card.get();
   }
   options.path = std::filesystem::path(flags.out) / circuit->params_file();
-  options.version = CUZK_VERSION;
+  options.version = Build().version;
   options.progress = ShownAs(view, "making parameters");
   CUZK_ASSIGN_OR_RETURN(groth16::GeneratorOutput made, groth16::GenerateParameters(input, options, pool));
   view.Finish();

@@ -9,6 +9,7 @@
 #include "core/engine/intake.h"
 #include "core/store/state_directory.h"
 #include "core/memory/budget.h"
+#include "daemon/common/version.h"
 #include "daemon/devices/devices.h"
 
 namespace cuzk::daemon {
@@ -52,7 +53,7 @@ void LookAtMemory(const DaemonOptions& options, ConfigCheck& check) {
 // What `devices.use = "auto"` finds.
 std::string FittedDevices(const std::string& use) {
   if (use != "auto") return use;
-  if (std::string_view(CUZK_CUDA_VERSION) == "none") return "cpu; this build has no CUDA back end";
+  if (Build().cuda == "none") return "cpu; this build has no CUDA back end";
   const std::vector<std::string> notes = DeviceNotes(use);
   constexpr std::string_view kSetting = "devices.use: ";
   return notes.empty() ? "gpu" : StrCat("cpu; ", notes.front().substr(kSetting.size()));

@@ -1,6 +1,7 @@
 #include "daemon/settings/manual_page.h"
 
 #include "core/base/text.h"
+#include "daemon/common/version.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -46,7 +47,7 @@ std::string Escape(std::string_view text) {
 }  // namespace
 
 ManualPage::ManualPage(std::string_view name, int section, std::string_view brief) {
-  text_ = StrCat(".TH ", Escape(name), " ", section, " \"\" \"cuzkd ", CUZK_VERSION, "\"\n");
+  text_ = StrCat(".TH ", Escape(name), " ", section, " \"\" \"cuzkd ", Build().version, "\"\n");
   text_ += ".nh\n.ad l\n";  // no hyphens in names, no stretched lines
   text_ += StrCat(".SH NAME\n", Escape(name), " \\- ", Escape(brief), "\n");
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The Debian package, looked at without installing it.
+"""The Debian package and the tarball, looked at without installing them on this machine.
 
-Usage: package_test.py BIN VECTORS PARAMETERS SOURCE FOLDER   (FOLDER: where cpack put the package)
+Usage: package_test.py BIN VECTORS PARAMETERS SOURCE FOLDER   (FOLDER: where cpack put them)
 """
 
+import os
 import pathlib
 import re
 import shutil
@@ -13,6 +14,7 @@ import tempfile
 import unittest
 
 import daemon_fixture as fixture
+import linked
 
 SOURCE = FOLDER = None
 
@@ -49,10 +51,35 @@ class Package(unittest.TestCase):
         self.assertIn(self.field("Version"), call(fixture.BIN / "cuzkd", "--version"))
         self.assertEqual(self.package.name, f"cuzkd_{self.field('Version')}_{self.field('Architecture')}.deb")
 
-    def test_it_depends_on_the_libraries_that_it_links(self):
-        depends = self.field("Depends")
-        for package in ("libc6", "libgrpc++", "libprotobuf", "libsqlite3-0", "libssl3", "libsystemd0", "systemd"):
-            self.assertRegex(depends, rf"\b{re.escape(package)}")
+    def test_it_depends_on_nothing_that_differs_between_distributions(self):
+        self.assertEqual(self.field("Depends"), "libc6 (>= 2.34), systemd (>= 249)")
+
+    def test_the_programs_need_glibc_alone_and_no_late_one(self):
+        for name in ("cuzkd", "cuzkctl"):
+            program = self.root / "usr/bin" / name
+            self.assertEqual(linked.foreign_libraries(program), [])
+            self.assertEqual(linked.later_symbols(program), [])
+
+    def test_a_program_that_links_the_distribution_would_be_found(self):
+        stranger = pathlib.Path(shutil.which("cmake"))
+        self.assertIn("libstdc++.so.6", linked.foreign_libraries(stranger))
+        self.assertTrue(any(name.endswith(("GLIBCXX_3.4", "CXXABI_1.3")) for name in linked.later_symbols(stranger)))
+        library = re.search(r"libstdc\+\+\.so\.6 => (\S+)", call("ldd", stranger))[1]
+        self.assertIn("arc4random@GLIBC_2.36", linked.later_symbols(library))
+
+    def test_the_licences_of_what_is_linked_are_there(self):
+        folder = self.root / "usr/share/doc/cuzkd/licences"
+        words = {"libgrpc-dev": "Apache", "libprotobuf-dev": "BSD", "libabsl-dev": "Apache", "libssl-dev": "Apache",
+                 "libsqlite3-dev": "public", "libspdlog-dev": "Expat|MIT", "libfmt-dev": "MIT|Expat", "zlib1g-dev": "zlib",
+                 "libre2-dev": "BSD", "libc-ares-dev": "MIT|Expat", "liblzma-dev": "PD|public", "libc6-dev": "LGPL",
+                 "libcli11-dev": "BSD", "libtomlplusplus-dev": "MIT|Expat", "civetweb": "Expat|MIT",
+                 "prometheus-cpp": "Expat|MIT"}
+        found = {path.name: path.read_text() for path in folder.iterdir()}
+        for package, licence in words.items():
+            self.assertRegex(found.get(package, "is missing"), licence, package)
+        self.assertTrue([name for name in found if re.fullmatch(r"libstdc\+\+-\d+-dev", name)], found.keys())
+        self.assertTrue([name for name in found if "simdjson" in name], found.keys())
+        self.assertFalse([name for name in found if re.search("gtest|gmock|benchmark", name)], "no program holds these")
 
     def test_it_says_once_what_it_is(self):
         summary, *rest = (line.strip() for line in self.field("Description").splitlines())
@@ -67,7 +94,7 @@ class Package(unittest.TestCase):
             "etc/cuzkd/cuzkd.toml", "usr/bin/cuzkctl", "usr/bin/cuzkd", "usr/lib/systemd/system/cuzkd.service",
             "usr/lib/sysusers.d/cuzkd.conf", "usr/lib/tmpfiles.d/cuzkd.conf", "usr/share/man/man1/cuzkctl.1.gz",
             "usr/share/man/man5/cuzkd.toml.5.gz", "usr/share/man/man8/cuzkd.8.gz", "usr/share/lintian/overrides/cuzkd"})
-        for name in ("copyright", "changelog.gz", "OPERATIONS.md", "examples/haproxy.cfg"):
+        for name in ("copyright", "changelog.gz", "CHANGELOG.md", "UPGRADE.md", "OPERATIONS.md", "examples/haproxy.cfg"):
             self.assertIn(f"usr/share/doc/cuzkd/{name}", documents)
         # Everything of config/ that is no setting is an example.
         for path in (SOURCE / "config").rglob("*"):
@@ -113,6 +140,93 @@ class Package(unittest.TestCase):
             self.assertIn("set -e", text)
             # Debian's order for unknown words: nothing happens.
             call("sh", self.control / name, "unknown-word")
+
+
+class Tarball(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="cuzk-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        version = call("dpkg-deb", "-f", package_in(FOLDER), "Version").strip()
+        name = f"cuzkd-{version}-linux-x86_64"
+        call("tar", "-xzf", FOLDER / f"{name}.tar.gz", "-C", cls.folder)
+        cls.unpacked = cls.folder / name
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="root-", dir=self.folder))
+
+    def install(self, *options):
+        return call(self.unpacked / "install.sh", "--root", self.root, *options)
+
+    def installed(self):
+        return {p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if not p.is_dir()}
+
+    def test_it_holds_what_the_package_holds(self):
+        call("dpkg-deb", "-x", package_in(FOLDER), self.root)
+        ours = {p.relative_to(self.unpacked).as_posix() for p in self.unpacked.rglob("*") if not p.is_dir()}
+        self.assertEqual(ours ^ self.installed(), {"install.sh", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT",
+                                                    "usr/share/lintian/overrides/cuzkd"})
+
+    def test_it_installs_below_a_prefix_and_goes_again(self):
+        self.install("--prefix", "/opt/cuzk")
+        for name in ("opt/cuzk/bin/cuzkd", "opt/cuzk/bin/cuzkctl", "opt/cuzk/share/man/man8/cuzkd.8.gz",
+                     "etc/sysusers.d/cuzkd.conf", "etc/tmpfiles.d/cuzkd.conf", "etc/cuzkd/cuzkd.toml"):
+            self.assertIn(name, self.installed())
+        unit = (self.root / "etc/systemd/system/cuzkd.service").read_text()
+        self.assertIn("\nExecStart=/opt/cuzk/bin/cuzkd\n", unit)
+        self.assertEqual(fixture.run(self.root / "opt/cuzk/bin/cuzkd", "--version").code, 0)
+        self.install("--remove", "--prefix", "/opt/cuzk")
+        self.assertEqual(self.installed(), {"etc/cuzkd/cuzkd.toml"})
+
+    def test_settings_of_the_operator_stay(self):
+        self.install()
+        settings = self.root / "etc/cuzkd/cuzkd.toml"
+        original = settings.read_text()
+        settings.write_text(original + '[log]\nformat = "json"\n')
+        said = self.install()
+        self.assertIn("cuzkd.toml.new", said)
+        self.assertIn('format = "json"', settings.read_text())
+        self.assertEqual((self.root / "etc/cuzkd/cuzkd.toml.new").read_text(), original)
+
+    def test_what_is_wrong_on_its_command_line_is_refused(self):
+        for options in (["--prefx", "/usr"], ["--prefix", "usr/local"], ["--prefix"]):
+            done = subprocess.run([self.unpacked / "install.sh", *options], capture_output=True, text=True)
+            self.assertNotEqual(done.returncode, 0, options)
+            self.assertEqual(self.installed(), set())
+
+
+class Installed(unittest.TestCase):
+    """`cmake --install`, without a package."""
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="cuzk-test-"))
+        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
+
+    def install(self, prefix):
+        call("cmake", "--install", fixture.BIN.parent, "--prefix", prefix, env={**os.environ, "DESTDIR": str(self.root)})
+
+    def unit(self, prefix):
+        return (self.root / prefix[1:] / "lib/systemd/system/cuzkd.service").read_text()
+
+    def test_below_usr_local_the_settings_are_in_etc(self):
+        self.install("/usr/local")
+        self.assertIn("\nExecStart=/usr/local/bin/cuzkd\n", self.unit("/usr/local"))
+        self.assertTrue((self.root / "etc/cuzkd/cuzkd.toml").is_file())
+        self.assertEqual(fixture.run(self.root / "usr/local/bin/cuzkctl", "--version").code, 0)
+        self.assertTrue((self.root / "usr/local/share/man/man1/cuzkctl.1.gz").is_file())
+
+    def test_another_prefix_holds_everything(self):
+        self.install("/opt/cuzk")
+        self.assertEqual([p.name for p in self.root.iterdir()], ["opt"])
+        self.assertIn("\nExecStart=/opt/cuzk/bin/cuzkd --config /opt/cuzk/etc/cuzkd/cuzkd.toml\n", self.unit("/opt/cuzk"))
+
+    def test_settings_that_are_there_stay(self):
+        self.install("/usr")
+        settings = self.root / "etc/cuzkd/cuzkd.toml"
+        settings.write_text("# the operator's\n")
+        self.install("/usr")
+        self.assertEqual(settings.read_text(), "# the operator's\n")
 
 
 if __name__ == "__main__":

@@ -223,9 +223,16 @@ class Environment(unittest.TestCase):
         self.assertFalse(list(folder.iterdir()))
 
     def test_version_tells_what_was_built(self):
-        answer = run(fixture.BIN / "cuzkd", "--version")
-        self.assertRegex(answer.out, r"^cuzkd \d+\.\d+\.\d+ \(revision ([0-9a-f]{12}|unknown), cuda \S+, architectures .+, "
-                                     r"compiler .+\)$")
+        for program in ("cuzkd", "cuzkctl"):
+            first, *facts = run(fixture.BIN / program, "--version").out.splitlines()
+            self.assertRegex(first, rf"^{program} \d+\.\d+\.\d+(\+\d+\.g[0-9a-f]+)?$")
+            facts = dict(fact.split(":", 1) for fact in facts)
+            self.assertEqual(list(facts), ["revision", "build", "capabilities", "cuda"])
+            self.assertRegex(facts["revision"], r"^ +([0-9a-f]{12}|unknown)$")
+            self.assertRegex(facts["build"], r"^ +\w+, (libraries linked in|shared libraries)\b.*, compiler \S")
+            self.assertRegex(facts["capabilities"], r"^ +porep window winning snap on cpu \(scalar, ifma\)")
+            self.assertRegex(facts["cuda"], r"^ +(none, architectures none|\d+\.\S+, architectures [\d a-z-]+)$")
+            self.assertEqual("cuda" in facts["capabilities"], "none" not in facts["cuda"])
 
 
 if __name__ == "__main__":
