@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`./dev` on machines of other distributions: what it would install, with a double of apt-get, and where it gives up.
+"""`./dev` on machines of other distributions: what it would install, with a double of apt-get, and where it gives up. The
+version that a build takes from the tag.
 
 Usage: dev_test.py BIN VECTORS PARAMETERS SOURCE
 """
@@ -99,6 +100,43 @@ class Distributions(unittest.TestCase):
             code, said, asked = self.dev(identity, "build", CUZK_INSTALLED="1")
             self.assertEqual((code, asked), (1, ""), said)
             self.assertIn("no compiler here", said)
+
+
+class Version(unittest.TestCase):
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cuzk-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        (self.folder / "CHANGELOG.md").write_text("# Changes\n\n## 0.9.1 (not yet released)\n\n## 0.9.0\n")
+
+    def git(self, *arguments):
+        who = ["-c", "user.name=test", "-c", "user.email=test@cuzkd.example"]
+        return subprocess.run(["git", "-C", self.folder, *who, *arguments], capture_output=True, text=True, check=True).stdout
+
+    def version(self):
+        (self.folder / "print.cmake").write_text(f'include("{SOURCE}/cmake/Version.cmake")\n'
+                                                 'message("${CUZK_VERSION} ${CUZK_RELEASE} ${CUZK_REVISION}")\n')
+        # Not the repository that the folder may be below.
+        environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
+        done = subprocess.run(["cmake", "-P", "print.cmake"], cwd=self.folder, capture_output=True, text=True, env=environment)
+        return done.stderr.split() if done.returncode == 0 else done.stderr
+
+    def test_it_is_that_of_the_tag_with_the_commits_since(self):
+        self.git("init", "-q")
+        self.git("add", "CHANGELOG.md")
+        self.git("commit", "-qm", "first")
+        self.assertEqual(self.version()[:2], ["0.9.1", "0.9.1"])
+        self.git("tag", "v1.2.3")
+        revision = self.git("rev-parse", "--short=12", "HEAD").strip()
+        self.assertEqual(self.version(), ["1.2.3", "1.2.3", revision])
+        self.git("commit", "-q", "--allow-empty", "-m", "second")
+        revision = self.git("rev-parse", "--short=12", "HEAD").strip()
+        self.assertEqual(self.version(), [f"1.2.3+1.g{revision[:7]}", "1.2.3", revision])
+
+    def test_sources_without_git_have_that_of_the_changes(self):
+        self.assertEqual(self.version(), ["0.9.1", "0.9.1", "unknown"])
+        (self.folder / "CHANGELOG.md").write_text("# Changes\n")
+        self.assertIn("CHANGELOG.md has no heading with a version", self.version())
 
 
 if __name__ == "__main__":

@@ -131,9 +131,10 @@ class Machine:
             '[params]\ndirectory = "/srv/parameters"\nallow_development = true\n'
             '[devices]\nuse = "cpu"\n[http]\nlisten = ""\n')
         self.inside("cuzkd --check-config && install -d -o cuzkd -m 0750 /run/cuzkd && install -d -o cuzkd -m 0700 /var/lib/cuzkd")
-        daemon = subprocess.Popen(["chroot", str(self.root), "runuser", "-u", "cuzkd", "--", "cuzkd"], env={"PATH": PATH},
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=(self.root / "root/log").open("w"), start_new_session=True)
+        with (self.root / "root/log").open("w") as log:
+            daemon = subprocess.Popen(["chroot", str(self.root), "runuser", "-u", "cuzkd", "--", "cuzkd"],
+                                      env={"PATH": PATH}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
+                                      start_new_session=True)
         self.addCleanup(self.stop, daemon)
         self.inside("cuzkctl status --wait 60s")
         for kind in ("porep", "snap", "window", "winning"):
