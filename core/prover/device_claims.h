@@ -15,7 +15,7 @@ class DeviceClaims {
   /// Device bytes.
   struct Bytes {
     uint64_t workspace = 0;  ///< shared by all partitions of the device
-    uint64_t witness = 0;    ///< of each worker
+    uint64_t witness = 0;    ///< of all its partitions at once
     friend bool operator==(const Bytes&, const Bytes&) = default;
   };
 
@@ -39,8 +39,8 @@ class DeviceClaims {
   };
 
   [[nodiscard]] Claim Add(const Bytes& bytes);
-  /// The most of each that one of them says: partitions share the workspace, and a worker's buffer serves every
-  /// circuit.
+  /// The most of each that one of them says: partitions share the workspace, and a device works on so many partitions
+  /// at once, whatever their circuits.
   Bytes Most() const;
 
  private:

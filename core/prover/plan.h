@@ -11,7 +11,7 @@ namespace cuzk::prover {
 enum class Placement {
   kHost,           ///< decoded in ordinary memory (the CPU device)
   kResident,       ///< in the device's memory
-  kPinnedStreamed  ///< page-locked in host memory, streamed for every proof
+  kPinnedStreamed  ///< some or all page-locked in host memory, streamed for every proof
 };
 std::string_view PlacementName(Placement placement);
 
@@ -23,7 +23,9 @@ struct Plan {
   uint64_t parameter_device_bytes = 0;
   uint64_t partition_host_bytes = 0;  ///< for one partition from Start to Finish
   uint64_t partition_device_bytes = 0;
-  unsigned workers = 1;     ///< partitions at once that the plan leaves room for
+  uint64_t partition_bus_bytes = 0;  ///< from host to device memory for every partition
+  uint64_t shared_bus_bytes = 0;     ///< the same, once for all partitions that are proved at once
+  unsigned workers = 1;     ///< partitions at once that the plan leaves room for; a device lets no more of them in
   std::string explanation;  ///< one line for the log and `cuzkctl doctor`
 };
 

@@ -128,13 +128,6 @@ uint32_t Blocks(uint64_t n) { return static_cast<uint32_t>((n + kBlock - 1) / kB
 
 }  // namespace
 
-StatusOr<size_t> ScanScratchBytes(const MsmPlan& plan) {
-  size_t bytes = 0;
-  uint32_t* counts = nullptr;
-  CUZK_CUDA(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, counts, plan.BatchBuckets() + 1));
-  return bytes + 256;
-}
-
 Status MakeItems(const MsmPlan& plan, int first, int count, const IndexMap& map, const ItemScratch& s,
                  StreamView stream) {
   cudaStream_t on = stream.get();

@@ -31,8 +31,8 @@ struct ItemScratch {
   size_t scan_bytes;
 };
 
-/// Bytes that CUB wants for its scan.
-StatusOr<size_t> ScanScratchBytes(const MsmPlan& plan);
+/// More bytes than CUB wants for its scan: a state of 16 bytes for every tile, which has more than 256 buckets.
+inline size_t ScanScratchBytes(const MsmPlan& plan) { return (plan.BatchBuckets() + 1ull) / 16 + (64 << 10); }
 
 /// Windows [first, first + count) of split scalars: everything up to `ordered_*`, `live`, `heavy`. Enqueues.
 Status MakeItems(const MsmPlan& plan, int first, int count, const IndexMap& map, const ItemScratch& scratch,

@@ -45,10 +45,10 @@ struct MsmScratch {
   Xyzz<D>* results;
 };
 
-inline void LayOutSort(const MsmPlan& plan, SortScratch& s, Arena& arena) {
+inline void LayOutSort(const MsmPlan& plan, SortScratch& s, Arena& arena, uint32_t* split) {
   SortPlan sort = SortPlan::For(plan);
   uint32_t bins = sort.MaxBins();
-  s.split = arena.Take<uint32_t>(8ull * plan.terms);
+  s.split = split != nullptr ? split : arena.Take<uint32_t>(8ull * plan.terms);
   s.signs = arena.Take<uint32_t>((plan.terms + 31ull) / 32);
   s.binned = arena.Take<BinnedEntry>(static_cast<uint64_t>(sort.group) * plan.terms);
   s.bin_begin = arena.Take<uint32_t>(bins + 1ull);
@@ -56,14 +56,14 @@ inline void LayOutSort(const MsmPlan& plan, SortScratch& s, Arena& arena) {
 }
 
 template <class D>
-MsmScratch<D> LayOut(const MsmPlan& plan, size_t scan_bytes, Arena& arena) {
+MsmScratch<D> LayOut(const MsmPlan& plan, size_t scan_bytes, Arena& arena, uint32_t* split = nullptr) {
   MsmScratch<D> s{};
   uint64_t buckets = plan.BatchBuckets(), items = plan.MaxItems();
   // In the affine form the entries and items of buckets are followed by those of tiles, in the same place.
   uint64_t lines = plan.affine ? 2 * (buckets >> plan.side_log2) : 0, most = std::max(items, lines);
   uint64_t entries = std::max(static_cast<uint64_t>(plan.batch) * plan.terms, plan.affine ? 2 * buckets : 0);
   ItemScratch& i = s.items;
-  LayOutSort(plan, i.sort, arena);
+  LayOutSort(plan, i.sort, arena, split);
   i.sorted.entries = arena.Take<uint32_t>(entries + 1);  // rounds read one ahead
   i.sorted.begin = arena.Take<uint32_t>(buckets);
   i.sorted.end = arena.Take<uint32_t>(buckets);
@@ -91,16 +91,6 @@ MsmScratch<D> LayOut(const MsmPlan& plan, size_t scan_bytes, Arena& arena) {
   return s;
 }
 
-/// Estimated time in products of the base field, fitted to what sums of 2^20 to 2^27 take; the choice of windows goes
-/// by it. Affine: an addition with its part of sorting, a bucket with its tile's additions, a round's inversions.
-inline double EstimateProducts(const MsmPlan& plan) {
-  double additions = static_cast<double>(plan.windows.count) * plan.terms;
-  double buckets = plan.windows.BucketsBelow(plan.windows.count);
-  if (!plan.affine) return additions * 11 + buckets * 30;
-  double side = 1 << plan.side_log2;
-  return additions * 7.8 + buckets * (20 + 65 / side) + 2e6 * (plan.item_limit + side);
-}
-
 inline MsmPlan PlanFor(uint32_t terms, int windows, bool affine) {
   MsmPlan plan;
   plan.terms = terms;
@@ -124,35 +114,31 @@ inline MsmPlan PlanFor(uint32_t terms, int windows, bool affine) {
   return plan;
 }
 
-/// Whether the device's shared memory lets rounds fill a multiprocessor. Where it does not, XYZZ additions, which need
+/// Whether the card's shared memory lets rounds fill a multiprocessor. Where it does not, XYZZ additions, which need
 /// none, are faster.
 template <class D>
-StatusOr<bool> RoundsFillProcessors() {
-  CUZK_ASSIGN_OR_RETURN(size_t there, DeviceAttribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
-  CUZK_ASSIGN_OR_RETURN(size_t reserved, DeviceAttribute(cudaDevAttrReservedSharedMemoryPerBlock));
-  return 4 * (there / (Slots<D>::kBytes + reserved)) >= 3 * kRoundBlocks<D>;
+bool RoundsFillProcessors(const prover::CardLimits& card) {
+  return 4 * card.BlocksOf(kRoundThreads, Slots<D>::kBytes) >= 3u * kRoundBlocks<D>;
 }
 
 template <class F>
-StatusOr<MsmPlan> PlanMsm(uint32_t terms, uint64_t memory, MsmForm form) {
+StatusOr<MsmPlan> PlanMsm(const prover::CardLimits& card, uint32_t terms, uint64_t memory, MsmForm form) {
   using D = typename DeviceFieldOf<F>::Type;
   if (terms == 0 || terms >= 1u << 31) return absl::InvalidArgumentError("a sum of no terms, or of 2^31 or more");
-  CUZK_ASSIGN_OR_RETURN(bool rounds_fill, RoundsFillProcessors<D>());
-  bool affine = form == MsmForm::kAffine || (form == MsmForm::kBest && rounds_fill && terms >= 1u << 20);
-  CUZK_ASSIGN_OR_RETURN(size_t shared_bytes, DeviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  bool affine =
+      form == MsmForm::kAffine || (form == MsmForm::kBest && terms >= 1u << 20 && RoundsFillProcessors<D>(card));
   MsmPlan best;
   double best_cost = 0;
   uint64_t least = ~uint64_t{0};
   for (int windows = 11; windows <= kMaxWindows; ++windows) {
     MsmPlan plan = PlanFor(terms, windows, affine);
-    plan.shared_bytes = shared_bytes;
+    plan.shared_bytes = card.shared_block_bytes;
     if (plan.windows.Bits(0) > 24) continue;
     for (int parts = 1; parts <= windows; ++parts) {
       plan.batch = (windows + parts - 1) / parts;
       if (static_cast<uint64_t>(plan.batch) * terms >= 0xfffffff0ull) continue;
-      CUZK_ASSIGN_OR_RETURN(size_t scan_bytes, ScanScratchBytes(plan));
       Arena counting;
-      LayOut<D>(plan, scan_bytes, counting);
+      LayOut<D>(plan, ScanScratchBytes(plan), counting);
       plan.bytes = counting.used();
       least = std::min(least, plan.bytes);
       if (plan.bytes <= memory) {
@@ -246,10 +232,10 @@ Status EnqueueWindows(const MsmPlan& plan, const MsmScratch<D>& s, int first, in
 
 template <class F>
 Status EnqueueMsm(const MsmPlan& plan, const algebra::AffinePoint<F>* points, const algebra::Fr* scalars,
-                  const IndexMap& map, Arena arena, algebra::XyzzPoint<F>* results, StreamView stream) {
+                  const IndexMap& map, Arena arena, algebra::XyzzPoint<F>* results, StreamView stream,
+                  uint32_t* split) {
   using D = typename DeviceFieldOf<F>::Type;
-  CUZK_ASSIGN_OR_RETURN(size_t scan_bytes, ScanScratchBytes(plan));
-  MsmScratch<D> s = LayOut<D>(plan, scan_bytes, arena);
+  MsmScratch<D> s = LayOut<D>(plan, ScanScratchBytes(plan), arena, split);
   if (arena.overrun())
     return absl::ResourceExhaustedError("the scratch of a multi-exponentiation is smaller than its plan");
   s.rounds.points = reinterpret_cast<const Affine<D>*>(points);

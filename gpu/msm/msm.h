@@ -11,6 +11,7 @@
 #include <span>
 
 #include "core/algebra/curve/curve.h"
+#include "core/prover/card_limits.h"
 #include "gpu/msm/items.h"
 #include "gpu/msm/windows.h"
 #include "gpu/runtime/stream.h"
@@ -40,18 +41,29 @@ class Arena {
   size_t used_ = 0;
 };
 
-/// The plan of least estimated time whose scratch fits in `memory` bytes; ResourceExhausted if none does. terms > 0.
+/// The plan of least estimated time on such a card whose scratch fits in `memory` bytes; ResourceExhausted if none
+/// does. terms > 0. Needs no card.
 template <class F>
-StatusOr<MsmPlan> PlanMsm(uint32_t terms, uint64_t memory, MsmForm form = MsmForm::kBest);
+StatusOr<MsmPlan> PlanMsm(const prover::CardLimits& card, uint32_t terms, uint64_t memory,
+                          MsmForm form = MsmForm::kBest);
+
+/// The time by which plans are chosen, in products of the group's base field.
+double EstimateProducts(const MsmPlan& plan);
 
 /// Points that EnqueueMsm writes to the host.
 size_t MsmResultPoints(const MsmPlan& plan);
 inline constexpr size_t kMaxMsmResultPoints = 63 * 28;
 
-/// sum scalars[i] points[map(i)]. `arena` has at least plan.bytes left. `results` is page-locked.
+/// Of plan.bytes, what holds the scalars in another form.
+constexpr uint64_t MsmSplitBytes(uint64_t terms) { return (terms * 8 * sizeof(uint32_t) + 255) / 256 * 256; }
+
+/// sum scalars[i] points[map(i)]. `arena` has at least plan.bytes left. `results` is page-locked. With `split`, which
+/// has MsmSplitBytes, the arena needs that much less and may begin where the scalars are: they are read once, into
+/// `split`.
 template <class F>
 Status EnqueueMsm(const MsmPlan& plan, const algebra::AffinePoint<F>* points, const algebra::Fr* scalars,
-                  const IndexMap& map, Arena arena, algebra::XyzzPoint<F>* results, StreamView stream);
+                  const IndexMap& map, Arena arena, algebra::XyzzPoint<F>* results, StreamView stream,
+                  uint32_t* split = nullptr);
 /// After the stream has come that far: the sum. Runs on the host.
 template <class F>
 algebra::JacobianPoint<F> FinishMsm(const MsmPlan& plan, const algebra::XyzzPoint<F>* results);
@@ -65,7 +77,7 @@ template <class F>
 Status EnqueueListSum(const algebra::AffinePoint<F>* points, const uint32_t* list, const uint32_t* count, Arena arena,
                       algebra::XyzzPoint<F>* result, StreamView stream);
 
-extern template StatusOr<MsmPlan> PlanMsm<algebra::Fp>(uint32_t, uint64_t, MsmForm);
-extern template StatusOr<MsmPlan> PlanMsm<algebra::Fp2>(uint32_t, uint64_t, MsmForm);
+extern template StatusOr<MsmPlan> PlanMsm<algebra::Fp>(const prover::CardLimits&, uint32_t, uint64_t, MsmForm);
+extern template StatusOr<MsmPlan> PlanMsm<algebra::Fp2>(const prover::CardLimits&, uint32_t, uint64_t, MsmForm);
 
 }  // namespace cuzk::gpu

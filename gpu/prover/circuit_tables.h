@@ -1,54 +1,49 @@
 #pragma once
-// What a device keeps of a circuit's shape: which rows are wide, which variables each query has, and where the scalars
-// of whole field elements come from.
+// What a device keeps of a circuit's shape: which rows are wide, which variables each query has, and where its terms
+// with whole scalars are. Everything is a bit set with ranks: a word and a rank for 64 rows or variables.
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/groth16/parameter_file.h"
+#include "core/prover/query_index.h"
 #include "core/r1cs/shape.h"
+#include "gpu/prover/witness_kernels.h"
 #include "gpu/runtime/buffer.h"
 #include "gpu/runtime/stream.h"
 
 namespace cuzk::gpu {
 
-/// The queries over variables; b_g1 and b_g2 share theirs.
-enum class Terms { kL, kA, kB };
-inline constexpr size_t kTerms = 3;
-
-/// Whole elements of one query, in ascending order of points.
-struct WideTerms {
-  Buffer<uint32_t> source;       ///< input, or I + number of the wide aux
-  Buffer<uint32_t> point;        ///< index within the section
-  std::vector<uint32_t> points;  ///< the same on the host
-};
+using prover::Terms;
 
 class CircuitTables {
  public:
   /// Copies to the current card and waits.
-  static StatusOr<CircuitTables> Make(const r1cs::Shape& shape, DeviceMemory& memory, StreamView stream);
-  /// Device bytes that Make takes.
-  static uint64_t Bytes(const r1cs::Shape& shape);
+  static StatusOr<CircuitTables> Make(std::shared_ptr<const r1cs::Shape> shape, DeviceMemory& memory,
+                                      StreamView stream);
 
-  const Buffer<uint32_t>& wide_rows(r1cs::Matrix m) const { return wide_rows_[static_cast<size_t>(m)]; }
-  const WideTerms& wide(Terms t) const { return wide_[static_cast<size_t>(t)]; }
-  /// Density over aux, and its ranks; null for kL.
-  const uint64_t* members(Terms t) const { return members_[static_cast<size_t>(t)].data(); }
-  const uint32_t* ranks(Terms t) const { return ranks_[static_cast<size_t>(t)].data(); }
-  /// Points of the section that belong to inputs; they come first.
-  uint64_t input_points(Terms t) const { return input_points_[static_cast<size_t>(t)]; }
-  const uint64_t* boolean() const { return boolean_.data(); }
-  const uint32_t* boolean_ranks() const { return boolean_ranks_.data(); }
+  RankedBits wide_rows(r1cs::Matrix m) const { return wide_rows_[static_cast<size_t>(m)].view(); }
+  RankedBits boolean() const { return boolean_.view(); }
+  TermTables terms(Terms t) const;
+  /// The same on the host: how much of each query lies before a variable.
+  const prover::QueryIndex& index() const { return *index_; }
 
  private:
-  std::array<Buffer<uint32_t>, r1cs::kMatrixCount> wide_rows_;
-  std::array<WideTerms, kTerms> wide_;
-  std::array<Buffer<uint64_t>, kTerms> members_;
-  std::array<Buffer<uint32_t>, kTerms> ranks_;
-  std::array<uint64_t, kTerms> input_points_{};
-  Buffer<uint64_t> boolean_;
-  Buffer<uint32_t> boolean_ranks_;
+  struct Set {
+    Buffer<uint64_t> words;
+    Buffer<uint32_t> ranks;
+    RankedBits view() const { return {words.data(), ranks.data()}; }
+  };
+  static StatusOr<Set> UploadSet(const r1cs::IndexSet& set, DeviceMemory& memory, StreamView stream);
+
+  std::array<Set, r1cs::kMatrixCount> wide_rows_;
+  Set boolean_;
+  std::array<Set, prover::kTerms> members_;
+  std::array<Buffer<uint32_t>, prover::kTerms> term_ranks_;
+  std::array<Buffer<uint32_t>, prover::kTerms> input_lists_;
+  std::unique_ptr<const prover::QueryIndex> index_;
 };
 
 }  // namespace cuzk::gpu

@@ -6,6 +6,7 @@
 
 #include "core/groth16/section_scalars.h"
 #include "core/prover/device.h"
+#include "gpu/prover/placement.h"
 #include "gpu/runtime/buffer.h"
 
 namespace cuzk::gpu {
@@ -21,6 +22,12 @@ class CudaDevice : public prover::Device {
  public:
   /// All device allocations; its FailAfter makes one fail.
   virtual DeviceMemory& device_memory() = 0;
+  /// MakePlan with everything that the back end decides.
+  virtual StatusOr<CircuitPlan> PlanInDetail(const r1cs::Shape& shape, const prover::PlanOptions& options) const = 0;
+  /// Partitions that wait for the compute region.
+  virtual size_t compute_region_waiting() const = 0;
+  /// Bytes that partitions have copied to the card so far: witnesses and streamed points.
+  virtual uint64_t copied_bytes() const = 0;
   /// Treats `status` as if the card had answered it: Unavailable makes the device lost.
   virtual Status Observe(Status status) = 0;
   /// Development parameters made on the card and left there, without a file: what full-size benches prove with. The
@@ -32,6 +39,9 @@ class CudaDevice : public prover::Device {
 
 /// Unavailable if there is no such card or no driver.
 StatusOr<std::unique_ptr<CudaDevice>> MakeCudaDevice(const CudaDeviceOptions& options);
+
+/// What a card is, without taking anything of it. Unavailable if there is no such card or no driver.
+StatusOr<prover::DeviceIdentity> CudaDeviceIdentity(int ordinal);
 
 /// Number of cards; 0 without a driver.
 int CudaDeviceCount();

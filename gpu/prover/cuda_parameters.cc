@@ -16,6 +16,9 @@ using groth16::Query;
 /// Bytes of a piece: a multiple of both point sizes.
 constexpr uint64_t kPiece = uint64_t{96} << 20;
 
+/// The piece for sections of which the largest has so many bytes: a multiple of both point sizes.
+uint64_t PieceFor(uint64_t largest) { return std::min(kPiece, std::max<uint64_t>(largest, 192) / 192 * 192 + 192); }
+
 /// Moves a section's bytes from the mapping to the card, where they are decoded.
 class SectionLoader {
  public:
@@ -25,7 +28,7 @@ class SectionLoader {
     std::unique_ptr<SectionLoader> r(new SectionLoader(card, file, options));
     uint64_t largest = 0;
     for (Query q : groth16::kAllQueries) largest = std::max<uint64_t>(largest, file.section_bytes(q));
-    r->piece_ = std::min(kPiece, std::max<uint64_t>(largest, 192) / 192 * 192 + 192);
+    r->piece_ = PieceFor(largest);
     for (Slot& slot : r->slots_) {
       CUZK_ASSIGN_OR_RETURN(slot.host, PinnedArray<std::byte>::Allocate(*card.pinned, r->piece_));
       CUZK_ASSIGN_OR_RETURN(slot.raw, Buffer<uint8_t>::Allocate(*card.memory, r->piece_));
@@ -115,6 +118,12 @@ Status CheckSubgroup(const ParameterFile& file, const prover::LoadOptions& optio
 
 }  // namespace
 
+uint64_t CudaParameters::LoadingBytes(const groth16::SectionCounts& counts) {
+  uint64_t largest = 0;
+  for (Query q : groth16::kAllQueries) largest = std::max<uint64_t>(largest, counts[q] * groth16::PointBytes(q));
+  return 4 * PieceFor(largest) + (1 << 20);
+}
+
 CudaParameters::~CudaParameters() {
   DeviceGuard guard(card_.id);
   for (auto& buffer : device_points_) buffer.Reset();
@@ -124,7 +133,7 @@ CudaParameters::~CudaParameters() {
 
 const std::byte* CudaParameters::points(Query query) const {
   size_t k = static_cast<size_t>(query);
-  return plan_.resident ? device_points_[k].data() : host_points_[k].data();
+  return plan_.resident[k] ? device_points_[k].data() : host_points_[k].data();
 }
 
 StatusOr<std::shared_ptr<CudaParameters>> CudaParameters::Prepare(std::shared_ptr<const r1cs::Shape> shape,
@@ -134,7 +143,7 @@ StatusOr<std::shared_ptr<CudaParameters>> CudaParameters::Prepare(std::shared_pt
   out->key_ = key;
   out->counts_ = groth16::SectionCounts::Of(*out->shape_);
   CUZK_ASSIGN_OR_RETURN(Stream stream, Stream::Create());
-  CUZK_ASSIGN_OR_RETURN(CircuitTables tables, CircuitTables::Make(*out->shape_, *card.memory, stream));
+  CUZK_ASSIGN_OR_RETURN(CircuitTables tables, CircuitTables::Make(out->shape_, *card.memory, stream));
   out->tables_ = std::make_unique<const CircuitTables>(std::move(tables));
   CUZK_ASSIGN_OR_RETURN(DomainTables domain,
                         DomainTables::Make(out->shape_->counts.log2_domain(), *card.memory, stream));
@@ -145,7 +154,7 @@ StatusOr<std::shared_ptr<CudaParameters>> CudaParameters::Prepare(std::shared_pt
 StatusOr<std::byte*> CudaParameters::Allocate(Query query) {
   const size_t k = static_cast<size_t>(query);
   const uint64_t bytes = counts_[query] * groth16::PointBytes(query);
-  if (plan_.resident) {
+  if (plan_.resident[k]) {
     CUZK_ASSIGN_OR_RETURN(device_points_[k], Buffer<std::byte>::Allocate(*card_.memory, bytes));
     return device_points_[k].data();
   }
@@ -170,7 +179,7 @@ StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Load(const Param
     CUZK_ASSIGN_OR_RETURN(std::byte * to, out->Allocate(q));
     Progress progress;
     if (options.progress) progress = [&](uint64_t done, uint64_t) { options.progress(before + done, total); };
-    CUZK_RETURN_IF_ERROR(loader->Load(q, to, !out->plan_.resident, progress));
+    CUZK_RETURN_IF_ERROR(loader->Load(q, to, !out->plan_.is_resident(q), progress));
     before += file.section_bytes(q);
   }
   return out;
@@ -191,7 +200,7 @@ StatusOr<std::shared_ptr<const CudaParameters>> CudaParameters::Make(const groth
     CUZK_ASSIGN_OR_RETURN(std::byte * to, out->Allocate(q));
     Progress section;
     if (progress) section = [&](uint64_t done, uint64_t) { progress(before + done, total); };
-    CUZK_RETURN_IF_ERROR(maker->Make(scalars, q, {to, !out->plan_.resident}, *card.pool, section));
+    CUZK_RETURN_IF_ERROR(maker->Make(scalars, q, {to, !out->plan_.is_resident(q)}, *card.pool, section));
     before += scalars.counts()[q];
   }
   return out;

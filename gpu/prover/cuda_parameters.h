@@ -2,17 +2,21 @@
 // The parameters of one circuit on one card.
 
 #include <array>
+#include <atomic>
 #include <memory>
 
 #include "core/groth16/section_scalars.h"
 #include "core/prover/device.h"
 #include "core/prover/device_claims.h"
+#include "core/prover/sweep_group.h"
 #include "gpu/ntt/transform.h"
 #include "gpu/prover/circuit_tables.h"
 #include "gpu/prover/placement.h"
 #include "gpu/runtime/pinned_allocator.h"
 
 namespace cuzk::gpu {
+
+struct SweepMember;
 
 /// What the parts of the CUDA device share; outlives parameters and partitions.
 struct CardContext {
@@ -21,6 +25,8 @@ struct CardContext {
   memory::HostAllocator* pinned = nullptr;
   ThreadPool* pool = nullptr;
   prover::DeviceClaims* claims = nullptr;
+  prover::CardLimits limits;                ///< what plans may count on
+  std::atomic<uint64_t>* copied = nullptr;  ///< bytes that crossed the bus towards the card
 };
 
 class CudaParameters final : public prover::ResidentParameters {
@@ -39,6 +45,9 @@ class CudaParameters final : public prover::ResidentParameters {
                                                               CircuitPlan plan, const Progress& progress,
                                                               const CardContext& card);
 
+  /// Device bytes that Load takes beside what stays, for sections of these lengths.
+  static uint64_t LoadingBytes(const groth16::SectionCounts& counts);
+
   const groth16::VerifyingKey& verifying_key() const override { return key_; }
   const std::shared_ptr<const r1cs::Shape>& shape() const override { return shape_; }
   const prover::Plan& plan() const override { return plan_.plan; }
@@ -46,17 +55,20 @@ class CudaParameters final : public prover::ResidentParameters {
   const CircuitPlan& circuit_plan() const { return plan_; }
   const CircuitTables& tables() const { return *tables_; }
   const DomainTables& domain() const { return *domain_; }
-  /// Points of a query: in device memory if resident, else page-locked in host memory.
+  /// Points of a query: in device memory if the plan says resident, else page-locked in host memory.
   const std::byte* points(groth16::Query query) const;
   uint64_t count(groth16::Query query) const { return counts_[query]; }
   DeviceId card() const { return card_.id; }
+  /// Its partitions, which have as many places as the plan has workers.
+  prover::SweepGroup<SweepMember>& sweeps() const { return sweeps_; }
 
  private:
   CudaParameters(std::shared_ptr<const r1cs::Shape> shape, CircuitPlan plan, const CardContext& card)
       : card_(card),
         shape_(std::move(shape)),
         plan_(std::move(plan)),
-        claim_(card.claims->Add({plan_.workspace_bytes, plan_.plan.partition_device_bytes})) {}
+        claim_(card.claims->Add({plan_.least_workspace_bytes, plan_.plan.workers * plan_.held_bytes})),
+        sweeps_(plan_.plan.workers) {}
   /// Everything but the points.
   static StatusOr<std::shared_ptr<CudaParameters>> Prepare(std::shared_ptr<const r1cs::Shape> shape, CircuitPlan plan,
                                                            const groth16::VerifyingKey& key, const CardContext& card);
@@ -67,6 +79,7 @@ class CudaParameters final : public prover::ResidentParameters {
   std::shared_ptr<const r1cs::Shape> shape_;
   CircuitPlan plan_;
   const prover::DeviceClaims::Claim claim_;
+  mutable prover::SweepGroup<SweepMember> sweeps_;
   groth16::VerifyingKey key_;
   groth16::SectionCounts counts_;
   std::unique_ptr<const CircuitTables> tables_;

@@ -1,116 +1,69 @@
 #pragma once
-// One partition on a card: from the witness in device memory to the five sums.
+// One partition on a card, from the witness to the five sums.
 
-#include <array>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "core/prover/device.h"
-#include "core/prover/device_lease.h"
-#include "gpu/msm/msm.h"
-#include "gpu/prover/cuda_parameters.h"
+#include "gpu/prover/card_memory.h"
+#include "gpu/prover/variable_sums.h"
 
 namespace cuzk::gpu {
 
-/// What one worker of a card owns: its streams, its copy of the witness, and where its results land. Used by one
-/// thread at a time.
-struct Worker {
-  static StatusOr<std::unique_ptr<Worker>> Create(const CardContext& card);
-
-  Stream copy, compute;
-  Stream side;  // sums that do not fill the card, beside `compute` and before it
-  Buffer<std::byte> witness;
-  PinnedArray<algebra::G1Xyzz> g1_results;  // a stretch for each of h, l, a, b_g1
-  PinnedArray<algebra::G2Xyzz> g2_results;
+/// What a partition uses of its card; outlives it.
+struct CardServices {
+  const CardContext& context;
+  CardMemory& memory;
+  /// Treats a status as if the card had answered it, and gives it back or what is to be said instead.
+  std::function<Status(Status)> observe;
 };
 
-/// Where one query's results lie, and what they mean.
-struct QuerySum {
-  bool has_terms = false;  ///< `plan` and its points are there
-  bool has_ones = false;   ///< the last point is the sum over scalars that are one
-  MsmPlan plan;
-};
-
-/// Begin and end of a stage on its stream.
-struct StageEvents {
-  std::string_view stage;
-  StreamView stream;
-  Event begin, end;
-};
-
-/// Where kernels are enqueued, and the scratch that only they use.
-struct Lane {
-  StreamView stream;
-  Arena arena;
-};
-
-/// Enqueues the computation of one partition. Every function takes the lease: only its holder enqueues kernels.
-class PartitionRun {
+/// The first part, and where nothing is to be waited for the second one too, is enqueued by Start; the compute region
+/// is held from there to the end of what was enqueued. Where points cross the bus for the second part, Finish leaves
+/// the region and waits for the sweep of all partitions that are there.
+class Partition final : public prover::Pending {
  public:
-  PartitionRun(const CudaParameters& parameters, r1cs::Layout layout, Worker& worker, std::span<std::byte> workspace)
-      : parameters_(parameters),
-        shape_(*parameters.shape()),
-        lease_layout_(r1cs::LeaseLayout::For(shape_, layout)),
-        worker_(worker),
-        main_{worker.compute, Arena(workspace.data(), MainBytes(workspace, parameters.circuit_plan()))},
-        side_{worker.side, Arena(workspace.data() + main_.arena.bytes(), workspace.size() - main_.arena.bytes())} {}
+  using Ticket = prover::SweepGroup<SweepMember>::Ticket;
 
-  /// Everything. Where points are streamed it waits in between; resident, it only enqueues. Cancelled between stages.
-  Status Enqueue(const prover::DeviceLease& lease, const CardContext& card, std::stop_token stop);
+  Partition(const CardServices& card, std::shared_ptr<const CudaParameters> parameters, Worker& worker, Ticket ticket,
+            const prover::StartOptions& options);
+  ~Partition() override;
 
-  /// After the compute stream is done. Runs on the host.
-  groth16::MsmResults Collect();
-  /// The stages by the events; everything ended at `end`.
-  StatusOr<prover::Timeline> StageTimes(std::chrono::steady_clock::time_point end) const;
+  /// Takes the witness to the card and begins. Errors of prover::Device::Start, not observed yet.
+  Status Start(r1cs::Witness witness);
+
+  StatusOr<groth16::MsmResults> Finish() override;
+  const prover::Timeline& timeline() const override { return timeline_; }
 
  private:
-  using Fr = algebra::Fr;
-  /// All but the plan's side_bytes; ends where an Arena may begin.
-  static size_t MainBytes(std::span<const std::byte> workspace, const CircuitPlan& plan) {
-    return plan.side_bytes == 0 ? workspace.size() : (workspace.size() - plan.side_bytes) / 256 * 256;
-  }
-  bool side_by_side() const { return parameters_.circuit_plan().side_bytes > 0; }
-  /// Of the sums over variables.
-  Lane& sums_lane() { return side_by_side() ? side_ : main_; }
-  Status TakeMemory();
-  Status SumVariables();
-  Status Transforms();
-  Status Rows(r1cs::Matrix matrix, Fr* out);
-  Status NarrowPlainAux();
-  Status SumH();
-  Status SumTerms(Terms terms, std::string_view stage, groth16::Query query);
-  template <class F>
-  Status SumRange(Terms terms, const algebra::AffinePoint<F>* points, uint64_t begin, uint64_t end, size_t slot);
-  template <class F>
-  Status ForEachChunk(groth16::Query query, size_t slot, auto&& enqueue);
-  template <class F>
-  algebra::JacobianPoint<F> SumOf(size_t slot) const;
-  template <class F>
-  algebra::XyzzPoint<F>* Results(size_t slot) const;
-  Status BeginStage(std::string_view stage, StreamView stream);
-  Status EndStage();
-  Status CheckStop() const;
-  const std::byte* Plane(const r1cs::Plane& plane) const { return worker_.witness.data() + plane.offset; }
+  using Clock = std::chrono::steady_clock;
+  Status Begin(r1cs::Witness& witness);
+  Status StartWhole(r1cs::Witness& witness);
+  Status StartInPieces(r1cs::Witness& witness);
+  Status HoldAssignment(const WitnessSource& source);
+  Status NarrowHeld(const WitnessSource& source);
+  Status EnterRegion(const WitnessSource& source);
+  Status EnqueueVariables(StreamView points, StreamView sums, Arena arena, const WitnessSource* lease);
+  Status LeaveRegion();
+  Status Sweep(std::span<SweepMember* const> members);
+  StatusOr<groth16::MsmResults> Wait();
+  SweepMember Member(const WitnessSource* lease);
+  PartContext Part() { return {*parameters_, card_.context, worker_, *workspace_, *events_}; }
+  void AwaitStreams() const;
 
-  const CudaParameters& parameters_;
-  const r1cs::Shape& shape_;
-  const r1cs::LeaseLayout lease_layout_;
+  const CardServices card_;
+  const std::shared_ptr<const CudaParameters> parameters_;
+  const CircuitPlan& plan_;
   Worker& worker_;
-  Lane main_, side_;
-  std::stop_token stop_;
-  Fr* vectors_[2] = {};
-  Fr* gathered_ = nullptr;  // whole scalars of a sum over variables
-  uint32_t* list_ = nullptr;
-  uint32_t* list_count_ = nullptr;
-  std::byte* chunks_[2] = {};
-  const uint64_t* aux_bits_ = nullptr;
-  const Fr* aux_wide_ = nullptr;
-  std::array<QuerySum, groth16::kQueries> sums_;
-  groth16::MsmResults streamed_{algebra::G1::Infinity(), algebra::G1::Infinity(), algebra::G1::Infinity(),
-                                algebra::G1::Infinity(), algebra::G2::Infinity()};  // sums of the chunks so far
-  std::vector<StageEvents> stages_;
-  std::optional<Event> finished_;  // of everything
+  const Ticket ticket_;
+  const prover::StartOptions options_;
+  CardMemory::Held held_;
+  Assignment assignment_;
+  std::optional<prover::DeviceLease> lease_;
+  std::optional<Workspace> workspace_;  // while the region is held
+  std::optional<StageEvents> events_;   // of what was enqueued since the region was entered
+  bool awaits_sweep_ = false;
+  prover::Timeline timeline_;
 };
 
 }  // namespace cuzk::gpu

@@ -11,8 +11,14 @@ constexpr int kBlock = 256;
 
 uint32_t Blocks(uint64_t n) { return static_cast<uint32_t>((n + kBlock - 1) / kBlock); }
 
+CUZK_DEVICE uint64_t Below(uint64_t i) { return (uint64_t{1} << (i % 64)) - 1; }
+/// Members below i.
+CUZK_DEVICE uint64_t RankOf(const RankedBits& set, uint64_t i) {
+  return __ldg(set.ranks + i / 64) + __popcll(__ldg(set.words + i / 64) & Below(i));
+}
+
 /// The 256 values of a signed byte are looked up in shared memory (8 KB): most are zero or one, so that lanes agree.
-__global__ void __launch_bounds__(kBlock) WidenKernel(const int8_t* narrow, uint64_t rows, FrD* out, uint64_t size) {
+__global__ void __launch_bounds__(kBlock) WidenKernel(RowPiece piece, RankedBits wide_rows, FrD* out) {
   __shared__ FrD table[256];
   {
     int value = static_cast<int>(threadIdx.x) - 128;
@@ -26,65 +32,123 @@ __global__ void __launch_bounds__(kBlock) WidenKernel(const int8_t* narrow, uint
     table[threadIdx.x] = value < 0 ? -x : x;
   }
   __syncthreads();
-  for (uint64_t i = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x; i < size;
+  const FrD* wide = reinterpret_cast<const FrD*>(piece.wide);
+  for (uint64_t i = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x; i < piece.count;
        i += gridDim.x * static_cast<uint64_t>(kBlock)) {
-    int value = i < rows ? narrow[i] : 0;
-    Store(out + i, Load(table + value + 128));
+    const uint64_t row = piece.first + i;
+    if (__ldg(wide_rows.words + row / 64) >> (row % 64) & 1) {
+      Store(out + row, Load(wide + (RankOf(wide_rows, row) - piece.wide_before)));
+    } else {
+      Store(out + row, Load(table + piece.narrow[i] + 128));
+    }
   }
-}
-
-__global__ void ScatterKernel(const FrD* elements, const uint32_t* at, uint64_t count, FrD* out) {
-  uint64_t i = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x;
-  if (i < count) Store(out + at[i], Load(elements + i));
 }
 
 /// A warp takes 32 variables, half a word.
-__global__ void NarrowKernel(const FrD* aux, uint64_t count, const uint64_t* boolean, const uint32_t* ranks,
-                             uint32_t* bits, FrD* wide) {
-  uint64_t i = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x;
-  bool exists = i < count, is_boolean = exists && (boolean[i / 64] >> (i % 64) & 1);
+__global__ void __launch_bounds__(kBlock) NarrowKernel(PlainAux piece, RankedBits boolean, uint32_t* bits, FrD* whole) {
+  const FrD* values = reinterpret_cast<const FrD*>(piece.values);
+  uint64_t i = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x, aux = piece.first + i;
+  bool exists = i < piece.count, is_boolean = exists && (boolean.words[aux / 64] >> (aux % 64) & 1);
   bool one = false;
   if (exists) {
-    FrD x = Load(aux + i);
+    FrD x = Load(values + i);
     if (is_boolean) {
       one = x.IsOne();
     } else {
-      uint64_t below = ranks[i / 64] + __popcll(boolean[i / 64] & ((uint64_t{1} << (i % 64)) - 1));
-      Store(wide + (i - below), x);
+      Store(whole + (aux - RankOf(boolean, aux) - piece.whole_before), x);
     }
   }
   uint32_t set = __ballot_sync(0xffffffffu, one);
-  if (threadIdx.x % 32 == 0 && i / 64 * 64 < count) bits[i / 32] = set;
+  if (bits != nullptr && threadIdx.x % 32 == 0 && i / 64 * 64 < piece.count) bits[aux / 32] = set;
 }
 
-__global__ void GatherKernel(const FrD* inputs, uint32_t inputs_count, const FrD* wide, const uint32_t* source,
-                             uint64_t count, FrD* out) {
-  uint64_t i = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x;
-  if (i >= count) return;
-  uint32_t from = source[i];
-  Store(out + i, from < inputs_count ? Load(inputs + from) : Load(wide + (from - inputs_count)));
+/// One variable's place in a query.
+struct TermPlace {
+  bool is_term;  // a member with a whole scalar
+  uint64_t term, point;
+};
+CUZK_DEVICE TermPlace PlaceOf(const TermTables& t, const TermRange& range, uint64_t aux) {
+  const uint64_t w = aux / 64, bit = uint64_t{1} << (aux % 64), whole = ~__ldg(t.boolean.words + w);
+  if (t.members.words == nullptr) {
+    return {(whole & bit) != 0, aux - RankOf(t.boolean, aux) - range.first_term, aux - range.first_point};
+  }
+  const uint64_t dense = __ldg(t.members.words + w);
+  return {(whole & dense & bit) != 0,
+          t.inputs + __ldg(t.term_ranks + w) + __popcll(whole & dense & Below(aux)) - range.first_term,
+          t.inputs + __ldg(t.members.ranks + w) + __popcll(dense & Below(aux)) - range.first_point};
+}
+
+/// A thread per aux; the first ones take the inputs too.
+__global__ void __launch_bounds__(kBlock)
+    GatherKernel(TermTables t, TermRange range, const FrD* inputs, const FrD* whole, FrD* scalars, uint32_t* points) {
+  const uint64_t i = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x;
+  if (range.begin == 0 && i < t.inputs) {
+    Store(scalars + i, Load(inputs + t.input_list[i]));
+    if (points != nullptr) points[i] = static_cast<uint32_t>(i);
+  }
+  const uint64_t aux = range.begin + i;
+  if (aux >= range.end) return;
+  const TermPlace place = PlaceOf(t, range, aux);
+  if (!place.is_term) return;
+  Store(scalars + place.term, Load(whole + (aux - RankOf(t.boolean, aux) - range.first_whole)));
+  if (points != nullptr) points[place.term] = static_cast<uint32_t>(place.point);
+}
+
+/// A block per kBlock aux, and one before them for every kBlock inputs. Terms of consecutive aux are consecutive, so
+/// the block's points go out as one run.
+__global__ void __launch_bounds__(kBlock) CompactKernel(TermTables t, TermRange range, uint32_t input_blocks,
+                                                        const uint4* points, uint32_t parts, uint4* out) {
+  __shared__ uint32_t from[kBlock];
+  __shared__ uint32_t warps[kBlock / 32];
+  bool taken = false;
+  uint64_t term = 0, point = 0;
+  if (blockIdx.x < input_blocks) {
+    term = point = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x;
+    taken = term < t.inputs;
+  } else {
+    const uint64_t aux = range.begin + (blockIdx.x - input_blocks) * static_cast<uint64_t>(kBlock) + threadIdx.x;
+    if (aux < range.end) {
+      const TermPlace place = PlaceOf(t, range, aux);
+      taken = place.is_term;
+      term = place.term;
+      point = place.point;
+    }
+  }
+  const uint32_t set = __ballot_sync(0xffffffffu, taken), lane = threadIdx.x % 32;
+  if (lane == 0) warps[threadIdx.x / 32] = __popc(set);
+  __syncthreads();
+  uint32_t before = __popc(set & ((1u << lane) - 1)), all = 0;
+  for (uint32_t w = 0; w < kBlock / 32; ++w) {
+    if (w < threadIdx.x / 32) before += warps[w];
+    all += warps[w];
+  }
+  __shared__ uint64_t first;
+  if (taken) {
+    from[before] = static_cast<uint32_t>(point);
+    if (before == 0) first = term;
+  }
+  __syncthreads();
+  for (uint32_t k = threadIdx.x; k < all * parts; k += kBlock) {
+    const uint32_t item = k / parts, part = k % parts;
+    out[(first + item) * parts + part] = points[static_cast<uint64_t>(from[item]) * parts + part];
+  }
 }
 
 /// A thread takes a word; a block reserves its stretch of the list by one addition.
-__global__ void __launch_bounds__(kBlock) ListKernel(BitSelection s, uint32_t* list, uint32_t* count) {
+__global__ void __launch_bounds__(kBlock)
+    ListKernel(TermTables t, TermRange range, const uint64_t* bits, uint32_t* list, uint32_t* count) {
   __shared__ uint32_t reserved, offsets[kBlock / 32];
-  uint64_t w = blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x;
+  const uint64_t w = range.begin / 64 + blockIdx.x * static_cast<uint64_t>(kBlock) + threadIdx.x;
   uint64_t set = 0, dense = ~uint64_t{0}, point = 0;
-  if (w < s.words) {
-    if (s.members != nullptr) {
-      dense = s.members[w];
-      point = s.first_point + s.ranks[w];
+  if (64 * w < range.end) {
+    if (t.members.words != nullptr) {
+      dense = t.members.words[w];
+      point = t.inputs + t.members.ranks[w];
     } else {
-      point = s.first_point + 64 * w;
+      point = 64 * w;
     }
-    set = s.bits[w] & dense;
-    if (point >= s.end || point + 64 <= s.begin) set = 0;
-    if (set != 0 && (point < s.begin || point + 64 > s.end)) {
-      for (uint64_t rest = set; rest != 0; rest &= rest - 1) {
-        uint64_t low = rest & (0 - rest), at = point + __popcll(dense & (low - 1));
-        if (at < s.begin || at >= s.end) set &= ~low;
-      }
-    }
+    point -= range.first_point;
+    set = bits[w] & dense;
   }
   uint32_t mine = __popcll(set), before = mine;
   for (int step = 1; step < 32; step *= 2) {
@@ -106,7 +170,7 @@ __global__ void __launch_bounds__(kBlock) ListKernel(BitSelection s, uint32_t* l
   uint32_t at = reserved + offsets[threadIdx.x / 32] + before - mine;
   for (; set != 0; set &= set - 1) {
     uint64_t low = set & (0 - set);
-    list[at++] = static_cast<uint32_t>(point + __popcll(dense & (low - 1)) - s.begin);
+    list[at++] = static_cast<uint32_t>(point + __popcll(dense & (low - 1)));
   }
 }
 
@@ -161,55 +225,55 @@ FrD* Device(algebra::Fr* p) { return reinterpret_cast<FrD*>(p); }
 
 }  // namespace
 
-Status WidenRows(const int8_t* narrow, uint64_t rows, algebra::Fr* out, uint64_t size, StreamView stream) {
-  WidenKernel<<<std::min<uint32_t>(Blocks(size), 2048), kBlock, 0, stream.get()>>>(narrow, rows, Device(out), size);
+Status WidenRows(const RowPiece& piece, const RankedBits& wide_rows, algebra::Fr* out, StreamView stream) {
+  if (piece.count == 0) return absl::OkStatus();
+  if (piece.narrow == nullptr) {
+    return CUZK_CUDA_STATUS(cudaMemcpyAsync(out + piece.first, piece.wide, piece.count * sizeof(algebra::Fr),
+                                            cudaMemcpyDeviceToDevice, stream.get()));
+  }
+  WidenKernel<<<std::min<uint32_t>(Blocks(piece.count), 2048), kBlock, 0, stream.get()>>>(piece, wide_rows,
+                                                                                          Device(out));
   CUZK_CUDA_LAUNCHED("WidenKernel");
   return absl::OkStatus();
 }
 
-Status Scatter(const algebra::Fr* elements, const uint32_t* at, uint64_t count, algebra::Fr* out, StreamView stream) {
-  if (count == 0) return absl::OkStatus();
-  ScatterKernel<<<Blocks(count), kBlock, 0, stream.get()>>>(Device(elements), at, count, Device(out));
-  CUZK_CUDA_LAUNCHED("ScatterKernel");
-  return absl::OkStatus();
-}
-
-Status ReadRows(const RowPlanes& planes, r1cs::Matrix matrix, const Buffer<uint32_t>& wide_rows, algebra::Fr* out,
-                StreamView stream) {
-  const r1cs::PlanePair& pair = planes.layout.rows[static_cast<size_t>(matrix)];
-  const auto* wide = reinterpret_cast<const algebra::Fr*>(planes.lease + pair.wide.offset);
-  if (planes.layout.layout == r1cs::Layout::kPlain) {
-    CUZK_CUDA(cudaMemcpyAsync(out, wide, planes.rows * sizeof(algebra::Fr), cudaMemcpyDeviceToDevice, stream.get()));
-    CUZK_CUDA(cudaMemsetAsync(out + planes.rows, 0, (planes.size - planes.rows) * sizeof(algebra::Fr), stream.get()));
-    return absl::OkStatus();
-  }
-  const auto* narrow = reinterpret_cast<const int8_t*>(planes.lease + pair.narrow.offset);
-  CUZK_RETURN_IF_ERROR(WidenRows(narrow, planes.rows, out, planes.size, stream));
-  return Scatter(wide, wide_rows.data(), wide_rows.size(), out, stream);
-}
-
-Status NarrowAux(const algebra::Fr* aux, uint64_t count, const uint64_t* boolean, const uint32_t* boolean_ranks,
-                 uint64_t* bits, algebra::Fr* wide, StreamView stream) {
-  if (count == 0) return absl::OkStatus();
-  uint64_t whole_words = (count + 63) / 64 * 64;
-  NarrowKernel<<<Blocks(whole_words), kBlock, 0, stream.get()>>>(Device(aux), count, boolean, boolean_ranks,
-                                                                 reinterpret_cast<uint32_t*>(bits), Device(wide));
+Status NarrowAux(const PlainAux& piece, const RankedBits& boolean, uint64_t* bits, algebra::Fr* whole,
+                 StreamView stream) {
+  if (piece.count == 0) return absl::OkStatus();
+  uint64_t whole_words = (piece.count + 63) / 64 * 64;
+  NarrowKernel<<<Blocks(whole_words), kBlock, 0, stream.get()>>>(piece, boolean, reinterpret_cast<uint32_t*>(bits),
+                                                                 Device(whole));
   CUZK_CUDA_LAUNCHED("NarrowKernel");
   return absl::OkStatus();
 }
 
-Status GatherScalars(const algebra::Fr* inputs, uint32_t inputs_count, const algebra::Fr* wide, const uint32_t* source,
-                     uint64_t count, algebra::Fr* out, StreamView stream) {
-  if (count == 0) return absl::OkStatus();
-  GatherKernel<<<Blocks(count), kBlock, 0, stream.get()>>>(Device(inputs), inputs_count, Device(wide), source, count,
-                                                           Device(out));
+Status GatherTerms(const TermTables& tables, const TermRange& range, const algebra::Fr* inputs,
+                   const algebra::Fr* whole, algebra::Fr* scalars, uint32_t* points, StreamView stream) {
+  const uint64_t threads = std::max<uint64_t>(range.end - range.begin, range.begin == 0 ? tables.inputs : 0);
+  if (threads == 0) return absl::OkStatus();
+  GatherKernel<<<Blocks(threads), kBlock, 0, stream.get()>>>(tables, range, Device(inputs), Device(whole),
+                                                             Device(scalars), points);
   CUZK_CUDA_LAUNCHED("GatherKernel");
   return absl::OkStatus();
 }
 
-Status ListSetBits(const BitSelection& selection, uint32_t* list, uint32_t* count, StreamView stream) {
-  if (selection.words == 0) return absl::OkStatus();
-  ListKernel<<<Blocks(selection.words), kBlock, 0, stream.get()>>>(selection, list, count);
+Status CompactPoints(const TermTables& tables, const TermRange& range, const std::byte* points, uint32_t point_bytes,
+                     std::byte* out, StreamView stream) {
+  const uint32_t input_blocks = range.begin == 0 ? Blocks(tables.inputs) : 0;
+  const uint32_t blocks = input_blocks + Blocks(range.end - range.begin);
+  if (blocks == 0) return absl::OkStatus();
+  CompactKernel<<<blocks, kBlock, 0, stream.get()>>>(tables, range, input_blocks,
+                                                     reinterpret_cast<const uint4*>(points), point_bytes / 16,
+                                                     reinterpret_cast<uint4*>(out));
+  CUZK_CUDA_LAUNCHED("CompactKernel");
+  return absl::OkStatus();
+}
+
+Status ListSetBits(const TermTables& tables, const TermRange& range, const uint64_t* bits, uint32_t* list,
+                   uint32_t* count, StreamView stream) {
+  const uint64_t words = (range.end + 63) / 64 - range.begin / 64;
+  if (words == 0) return absl::OkStatus();
+  ListKernel<<<Blocks(words), kBlock, 0, stream.get()>>>(tables, range, bits, list, count);
   CUZK_CUDA_LAUNCHED("ListKernel");
   return absl::OkStatus();
 }

@@ -1,52 +1,75 @@
 #pragma once
-// From a lease in device memory to what transforms and sums take. All enqueue and do not synchronise.
+// From a witness in device memory, whole or in pieces, to what transforms and sums take. All enqueue and do not
+// synchronise.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/algebra/field/fr.h"
-#include "core/r1cs/layout.h"
 #include "gpu/runtime/buffer.h"
 #include "gpu/runtime/stream.h"
 
 namespace cuzk::gpu {
 
-/// out[i] = narrow[i] as an element for i < rows, zero for rows <= i < size. 1 byte read, 32 written an element.
-Status WidenRows(const int8_t* narrow, uint64_t rows, algebra::Fr* out, uint64_t size, StreamView stream);
-
-/// out[at[i]] = elements[i].
-Status Scatter(const algebra::Fr* elements, const uint32_t* at, uint64_t count, algebra::Fr* out, StreamView stream);
-
-/// Rows of a lease in device memory.
-struct RowPlanes {
-  const std::byte* lease;
-  const r1cs::LeaseLayout& layout;
-  uint64_t rows;  ///< rows_with_inputs()
-  uint64_t size;  ///< of the domain
+/// A set of indices in device memory: its bits, least significant first, and the number of members below 64 w.
+struct RankedBits {
+  const uint64_t* words = nullptr;
+  const uint32_t* ranks = nullptr;
 };
-/// out[i] = row i of the matrix, zero from `rows` to `size`. wide_rows: CircuitTables::wide_rows of the matrix.
-Status ReadRows(const RowPlanes& planes, r1cs::Matrix matrix, const Buffer<uint32_t>& wide_rows, algebra::Fr* out,
-                StreamView stream);
 
-/// The plain layout made narrow: bit i of `bits` is set if aux i is boolean and one; wide[k] is the k-th aux that is
-/// not boolean. boolean_ranks[w] is the number of boolean aux below 64 w.
-Status NarrowAux(const algebra::Fr* aux, uint64_t count, const uint64_t* boolean, const uint32_t* boolean_ranks,
-                 uint64_t* bits, algebra::Fr* wide, StreamView stream);
-
-/// out[i] = source[i] < inputs_count ? inputs[source[i]] : wide[source[i] - inputs_count].
-Status GatherScalars(const algebra::Fr* inputs, uint32_t inputs_count, const algebra::Fr* wide, const uint32_t* source,
-                     uint64_t count, algebra::Fr* out, StreamView stream);
-
-/// The places of set bits among the members of a query, in a range of points.
-struct BitSelection {
-  const uint64_t* bits;     ///< the values
-  const uint64_t* members;  ///< density of the query; null: every variable
-  const uint32_t* ranks;    ///< members below 64 w; null with members
-  uint64_t words;
-  uint64_t first_point;  ///< the point of the first member
-  uint64_t begin, end;   ///< only points in [begin, end); listed less `begin`
+/// Rows [first, first + count) of one matrix in device memory, in either layout. Narrow: a byte for every row, and the
+/// wide ones among them as elements. Plain: `narrow` is null and `wide` has an element for every row.
+struct RowPiece {
+  const int8_t* narrow = nullptr;
+  const algebra::Fr* wide = nullptr;
+  uint64_t first = 0;
+  uint64_t count = 0;
+  uint64_t wide_before = 0;  ///< wide rows before `first`
 };
-/// Appends to list from *count (which the caller clears); the order is any.
-Status ListSetBits(const BitSelection& selection, uint32_t* list, uint32_t* count, StreamView stream);
+/// out[i] = row i for the rows of the piece; `wide_rows` are the matrix's. Up to 33 bytes read, 32 written a row.
+Status WidenRows(const RowPiece& piece, const RankedBits& wide_rows, algebra::Fr* out, StreamView stream);
+
+/// Aux [first, first + count) in the plain layout.
+struct PlainAux {
+  const algebra::Fr* values = nullptr;  ///< of `first` and after
+  uint64_t first = 0;                   ///< a multiple of 64
+  uint64_t count = 0;
+  uint64_t whole_before = 0;  ///< aux before `first` that are not boolean
+};
+/// The piece made narrow: bit i of `bits` (which begin with aux 0) is set if aux i is boolean and one; the aux that are
+/// not boolean follow each other in `whole`. `bits` is null where only `whole` is wanted.
+Status NarrowAux(const PlainAux& piece, const RankedBits& boolean, uint64_t* bits, algebra::Fr* whole,
+                 StreamView stream);
+
+/// Which variables a query has, and where its terms with whole scalars are: kernels' view of CircuitTables.
+struct TermTables {
+  RankedBits boolean;
+  RankedBits members;                    ///< aux of the query; words null: all of them
+  const uint32_t* term_ranks = nullptr;  ///< members that are not boolean, below 64 w; null with `members`
+  const uint32_t* input_list = nullptr;  ///< inputs of the query, ascending; they come before every aux
+  uint32_t inputs = 0;                   ///< how many
+};
+
+/// Aux [begin, end) of one query; with begin = 0 the query's inputs too. What is before the range in the numbering of
+/// terms, points and whole values is subtracted from theirs.
+struct TermRange {
+  uint64_t begin = 0, end = 0;  ///< begin is a multiple of 64
+  uint64_t first_term = 0, first_point = 0, first_whole = 0;
+};
+/// The terms of the range: scalars[k], and points[k] (not if null) which point of the section, less the range's first.
+/// `whole` holds the whole values of the range. `inputs` are all inputs.
+Status GatherTerms(const TermTables& tables, const TermRange& range, const algebra::Fr* inputs,
+                   const algebra::Fr* whole, algebra::Fr* scalars, uint32_t* points, StreamView stream);
+
+/// The points of the range's terms, one after the other. `points` begins with the range's first point; bytes per point
+/// are 96 or 192. Reads and writes each such point once.
+Status CompactPoints(const TermTables& tables, const TermRange& range, const std::byte* points, uint32_t point_bytes,
+                     std::byte* out, StreamView stream);
+
+/// Appends the points of the range's variables whose bit is set, less the range's first, to list from *count (which the
+/// caller clears); the order is any.
+Status ListSetBits(const TermTables& tables, const TermRange& range, const uint64_t* bits, uint32_t* list,
+                   uint32_t* count, StreamView stream);
 
 /// Decodes `count` big-endian uncompressed points of G1 (96 bytes) or G2 (192 bytes) into Montgomery form and checks
 /// that coordinates are below p, that no flag is set, and with `on_curve` the equation. *first_bad becomes the least of

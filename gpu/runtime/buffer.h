@@ -31,6 +31,8 @@ class DeviceMemory {
 
   /// The seam for tests: the allocation after `n` more ones fails, once. Negative: none.
   void FailAfter(int64_t n) { fail_after_.store(n); }
+  /// Allocations before the one that fails; negative once it has, or if none does.
+  int64_t before_failure() const { return fail_after_.load(); }
 
  private:
   const uint64_t cap_;

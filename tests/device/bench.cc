@@ -10,6 +10,7 @@
 #include "core/algebra/ntt/ntt.h"
 #include "gpu/msm/msm.h"
 #include "gpu/ntt/transform.h"
+#include "gpu/runtime/card_limits.h"
 #include "tests/device/known_points.h"
 #include "tests/device/operations.h"
 
@@ -89,7 +90,8 @@ class Bench {
     size_t n = size_t{1} << bits;
     const Fr* scalars = scalars_.data();
     Fr sum = logarithms_[bits];
-    MsmPlan plan = Must(PlanMsm<F>(static_cast<uint32_t>(n), Must(memory_.Available()) - (uint64_t{1} << 30), form));
+    MsmPlan plan = Must(PlanMsm<F>(Must(CurrentCardLimits()), static_cast<uint32_t>(n),
+                                   Must(memory_.Available()) - (uint64_t{1} << 30), form));
     auto arena = Must(Buffer<std::byte>::Allocate(memory_, plan.bytes));
     Pinned<algebra::XyzzPoint<F>> results(kMaxMsmResultPoints);
     bool right = true;

@@ -1,6 +1,7 @@
 #include "core/algebra/msm/msm.h"
 
 #include "gpu/msm/msm.h"
+#include "gpu/runtime/card_limits.h"
 #include "tests/device/known_points.h"
 
 namespace cuzk::gpu::testing {
@@ -19,7 +20,7 @@ class MsmOnDevice : public DeviceTest {
   Sum Run(const Buffer<Point>& points, const std::vector<Fr>& k, MsmForm form, uint64_t scratch = uint64_t{8} << 30,
           const IndexMap& map = {}) {
     auto scalars = Upload(k);
-    MsmPlan plan = Must(PlanMsm<F>(static_cast<uint32_t>(k.size()), scratch, form));
+    MsmPlan plan = Must(PlanMsm<F>(Must(CurrentCardLimits()), static_cast<uint32_t>(k.size()), scratch, form));
     auto arena = Must(Buffer<std::byte>::Allocate(memory_, plan.bytes));
     EXPECT_EQ(cudaMemset(arena.data(), 0xa5, arena.bytes()), cudaSuccess);
     Status status = EnqueueMsm<F>(plan, points.data(), scalars.data(), map, Arena(arena.data(), arena.bytes()),
@@ -111,11 +112,12 @@ TYPED_TEST(MsmOnDevice, LittleScratchMeansMoreBatches) {
   auto points = KnownPoints<TypeParam>(n, this->memory_, this->stream_);
   std::vector<Fr> k = RandomScalars(n, 9);
   auto expected = this->Expected(k);
+  const prover::CardLimits card = Must(CurrentCardLimits());
   for (MsmForm form : kForms) {
-    uint64_t whole = Must(PlanMsm<TypeParam>(n, uint64_t{8} << 30, form)).bytes;
+    uint64_t whole = Must(PlanMsm<TypeParam>(card, n, uint64_t{8} << 30, form)).bytes;
     EXPECT_TRUE(this->Run(points, k, form, whole / 2) == expected);
   }
-  auto none = PlanMsm<TypeParam>(n, 1 << 20);
+  auto none = PlanMsm<TypeParam>(card, n, 1 << 20);
   EXPECT_EQ(none.status().code(), absl::StatusCode::kResourceExhausted);
 }
 

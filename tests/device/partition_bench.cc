@@ -9,7 +9,7 @@
 //   pageable=N   the same with one worker from ordinary memory
 //   read         copying and widening one partition, in both layouts
 //   copies       copies of the plain layout's rows beside idle and busy processors, page-locked and pageable
-//   capped=N     N partitions by two workers with 24 GB of device memory
+//   capped=G,W,N N partitions by W workers with G GB of device memory; the last words
 //   file=FOLDER  a parameter file made with the card; then loaded, and one partition proved
 
 #include <cstdio>
@@ -23,6 +23,11 @@
 
 namespace cuzk::gpu::testing {
 namespace {
+
+Status RunCapped(Trials& trials, const std::string& value) {
+  CUZK_ASSIGN_OR_RETURN(const CappedTrial trial, CappedTrial::Parse(value));
+  return trials.Capped(trial);
+}
 
 Status Run(const std::string& request, const std::vector<std::pair<std::string, std::string>>& words) {
   CUZK_ASSIGN_OR_RETURN(auto trials, Trials::Make(request));
@@ -45,7 +50,7 @@ Status Run(const std::string& request, const std::vector<std::pair<std::string, 
     else if (word == "copies")
       status = trials->Copies();
     else if (word == "capped")
-      status = trials->Capped(times);
+      status = RunCapped(*trials, value);
     else if (word == "file")
       status = trials->File(value);
     else

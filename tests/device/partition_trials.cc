@@ -247,7 +247,7 @@ Status Trials::ReadLayout(Layout layout) {
   CUZK_ASSIGN_OR_RETURN(KeptWitness * kept, Witness(layout));
   CUZK_ASSIGN_OR_RETURN(Stream stream, Stream::Create());
   DeviceMemory memory;
-  CUZK_ASSIGN_OR_RETURN(auto tables, CircuitTables::Make(*work_.shape, memory, stream));
+  CUZK_ASSIGN_OR_RETURN(auto tables, CircuitTables::Make(work_.shape, memory, stream));
   CUZK_ASSIGN_OR_RETURN(auto lease, Buffer<std::byte>::Allocate(memory, kept->bytes().size()));
   const uint64_t size = uint64_t{1} << work_.shape->counts.log2_domain(), rows = work_.shape->counts.rows_with_inputs();
   CUZK_ASSIGN_OR_RETURN(auto vector, Buffer<Fr>::Allocate(memory, size));
@@ -256,10 +256,15 @@ Status Trials::ReadLayout(Layout layout) {
                                                     cudaMemcpyHostToDevice, stream.get()));
                           return stream.view().Synchronize();
                         }));
-  RowPlanes planes{lease.data(), kept->layout(), rows, size};
+  auto all_rows = [&](Matrix m) {
+    const r1cs::PlanePair& planes = kept->layout().rows[static_cast<size_t>(m)];
+    RowPiece piece{.wide = reinterpret_cast<const Fr*>(lease.data() + planes.wide.offset), .count = rows};
+    if (layout == Layout::kNarrow) piece.narrow = reinterpret_cast<const int8_t*>(lease.data() + planes.narrow.offset);
+    return piece;
+  };
   CUZK_ASSIGN_OR_RETURN(double widened, Median([&]() -> Status {
                           for (Matrix m : {Matrix::kA, Matrix::kB, Matrix::kC}) {
-                            CUZK_RETURN_IF_ERROR(ReadRows(planes, m, tables.wide_rows(m), vector.data(), stream));
+                            CUZK_RETURN_IF_ERROR(WidenRows(all_rows(m), tables.wide_rows(m), vector.data(), stream));
                           }
                           return stream.view().Synchronize();
                         }));
@@ -331,17 +336,30 @@ Status Trials::Copies() {
   return MakeParameters(*card_, {});
 }
 
-Status Trials::Capped(uint32_t times) {
+StatusOr<CappedTrial> CappedTrial::Parse(const std::string& text) {
+  CappedTrial trial;
+  unsigned long long gigabytes = 0;
+  if (std::sscanf(text.c_str(), "%llu,%u,%u", &gigabytes, &trial.workers, &trial.times) != 3) {
+    return absl::InvalidArgumentError("capped=GIGABYTES,WORKERS,TIMES");
+  }
+  trial.gigabytes = gigabytes;
+  return trial;
+}
+
+Status Trials::Capped(const CappedTrial& trial) {
   CUZK_ASSIGN_OR_RETURN(KeptWitness * kept, Witness(Layout::kNarrow));
   parameters_.reset();
-  CUZK_ASSIGN_OR_RETURN(auto small, MakeCudaDevice({.pool = &pool_, .memory_cap = 24'000'000'000}));
-  CUZK_RETURN_IF_ERROR(MakeParameters(*small, {}));
-  CUZK_ASSIGN_OR_RETURN(auto proved, ProveAll(*small, parameters_, 2, Repeated({kept}, times)));
-  std::printf("  device memory in use %.2f GB\n", Gigabytes(small->device_memory().used()));
+  CUZK_ASSIGN_OR_RETURN(auto small, MakeCudaDevice({.pool = &pool_, .memory_cap = trial.gigabytes * 1'000'000'000}));
+  CUZK_RETURN_IF_ERROR(MakeParameters(*small, {.workers = trial.workers}));
+  const uint64_t before = small->copied_bytes();
+  CUZK_ASSIGN_OR_RETURN(auto proved, ProveAll(*small, parameters_, trial.workers, Repeated({kept}, trial.times)));
+  const double copied = Gigabytes(small->copied_bytes() - before) / trial.times;
+  std::printf(
+      "  device memory in use %.2f GB; over the bus %.2f GB a partition: at least %.3f s at 25 GB/s, %.3f at 12\n",
+      Gigabytes(small->device_memory().used()), copied, copied / 25, copied / 12);
   CUZK_RETURN_IF_ERROR(Report(proved));
   parameters_.reset();
-  small.reset();
-  return MakeParameters(*card_, {});
+  return absl::OkStatus();
 }
 
 Status Trials::File(const std::filesystem::path& folder) {

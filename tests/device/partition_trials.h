@@ -10,6 +10,15 @@
 
 namespace cuzk::gpu::testing {
 
+/// Proofs with less device memory than there is.
+struct CappedTrial {
+  uint64_t gigabytes = 24;
+  unsigned workers = 2;
+  uint32_t times = 10;
+  /// "GIGABYTES,WORKERS,TIMES"
+  static StatusOr<CappedTrial> Parse(const std::string& text);
+};
+
 /// One circuit with parameters made on the card, and a request's partitions. Prints what it measures.
 class Trials {
  public:
@@ -21,7 +30,8 @@ class Trials {
   Status Pageable(uint32_t times);
   Status Read();
   Status Copies();
-  Status Capped(uint32_t times);
+  /// Leaves the parameters on no card.
+  Status Capped(const CappedTrial& trial);
   Status File(const std::filesystem::path& folder);
 
  private:

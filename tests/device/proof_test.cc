@@ -13,6 +13,7 @@
 #include "core/groth16/verifier.h"
 #include "gpu/prover/cuda_device.h"
 #include "tests/device/on_device.h"
+#include "tests/device/placements.h"
 #include "tests/fixtures.h"
 
 namespace cuzk::gpu::testing {
@@ -63,25 +64,7 @@ class RecordedProofs : public ::testing::TestWithParam<std::tuple<const char*, r
     ++proofs_;
   }
 
-  ThreadPool pool_{0};
-  std::unique_ptr<CudaDevice> device_ = Must(MakeCudaDevice({.pool = &pool_}));
-  circuit::CircuitSpec spec_;
-  std::shared_ptr<const r1cs::Shape> shape_;
-  std::shared_ptr<const prover::ResidentParameters> parameters_;
-  int proofs_ = 0;
-};
-
-TEST_P(RecordedProofs, AreEqualByteForByte) {
-  auto [kind, layout] = GetParam();
-  const filecoin::Circuit* circuit = Must(filecoin::CircuitByNames(kind, "2KiB"));
-  const char* folder = std::getenv("CUZK_TEST_PARAMETERS");
-  std::filesystem::path path = std::filesystem::path(folder != nullptr ? folder : ".") / circuit->params_file();
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
-  spec_ = filecoin::SpecOf(*circuit);
-  shape_ = Must(circuit::MakeShape(spec_));
-  parameters_ =
-      Must(device_->Load(Must(groth16::ParameterFile::Open(path, groth16::SectionCounts::Of(*shape_))), shape_, {}));
-  for (const auto& directory : Directories(kind)) {
+  void ProveDirectory(const std::filesystem::path& directory, r1cs::Layout layout) {
     SCOPED_TRACE(directory.filename().string());
     auto parsed = Must(filecoin::ParseRequest(Must(filecoin::ReadRequestDirectory(directory)).request));
     simdjson::dom::parser parser;
@@ -94,8 +77,36 @@ TEST_P(RecordedProofs, AreEqualByteForByte) {
     }
     EXPECT_TRUE(Must(groth16::Verifier(parameters_->verifying_key()).FindWrong(statements, pool_)).empty());
   }
-  EXPECT_GT(proofs_, 0);
-  std::printf("  %s: %d proofs\n", kind, proofs_);
+
+  ThreadPool pool_{0};
+  std::unique_ptr<CudaDevice> device_ = Must(MakeCudaDevice({.pool = &pool_}));
+  circuit::CircuitSpec spec_;
+  std::shared_ptr<const r1cs::Shape> shape_;
+  std::shared_ptr<const prover::ResidentParameters> parameters_;
+  int proofs_ = 0;
+};
+
+TEST_P(RecordedProofs, AreEqualByteForByteInEveryPlacement) {
+  auto [kind, layout] = GetParam();
+  const filecoin::Circuit* circuit = Must(filecoin::CircuitByNames(kind, "2KiB"));
+  const char* folder = std::getenv("CUZK_TEST_PARAMETERS");
+  std::filesystem::path path = std::filesystem::path(folder != nullptr ? folder : ".") / circuit->params_file();
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+  spec_ = filecoin::SpecOf(*circuit);
+  shape_ = Must(circuit::MakeShape(spec_));
+  const auto cases = PlacementCases(*device_, *shape_, layout, 2);
+  EXPECT_GE(cases.size(), 3u);
+  for (const PlacementCase& placement : cases) {
+    SCOPED_TRACE(placement.name);
+    const int before = proofs_;
+    parameters_.reset();
+    parameters_ =
+        Must(device_->Load(Must(groth16::ParameterFile::Open(path, groth16::SectionCounts::Of(*shape_))), shape_,
+                           {.plan = {.workers = placement.workers, .memory_cap = placement.cap, .layout = layout}}));
+    for (const auto& directory : Directories(kind)) ProveDirectory(directory, layout);
+    EXPECT_GT(proofs_, before);
+    std::printf("  %s, %s: %d proofs\n", kind, placement.name.c_str(), proofs_ - before);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, RecordedProofs,

@@ -67,6 +67,13 @@ class Mixed final : public BothReadings<Mixed> {
     typename Cs::Lc complement = Just<Cs>(bit, -1);
     complement.AddOne();
     cs.Enforce(std::move(complement), Just<Cs>(bit), typename Cs::Lc{});
+    for (uint32_t k = 0; k < options_.more_bits; ++k) {
+      auto more =
+          cs.AllocateBit(GivenFlag<Cs>([&] { return (Element(options_.seed, i).ToCanonical()[1] >> k & 1) != 0; }));
+      typename Cs::Lc more_complement = Just<Cs>(more, -1);
+      more_complement.AddOne();
+      cs.Enforce(std::move(more_complement), Just<Cs>(more), typename Cs::Lc{});
+    }
     if (i % 3 != 0) return;
 
     // x (x + 2 bit - 1) = p, where p occurs in C alone.

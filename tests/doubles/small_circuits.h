@@ -45,6 +45,7 @@ struct MixedCircuitOptions {
   uint64_t seed = 1;
   bool wrong = false;
   bool unconstrained_aux = false;
+  uint32_t more_bits = 0;  ///< in every group, so that few variables are whole
 };
 std::unique_ptr<SmallCircuit> MixedCircuit(const MixedCircuitOptions& options);
 
