@@ -29,6 +29,10 @@ struct ParameterStore::KnownFile {
   groth16::Provenance provenance;
 };
 
+/// Parameters below this share of another circuit's stay when that one is loaded: WinningPoSt is 1/180 of the smallest
+/// of the others.
+constexpr uint64_t kSmallShare = 64;
+
 struct ParameterStore::Entry {
   ParameterStatus::State state = ParameterStatus::State::kLoading;
   Status status;                 // why loading failed
@@ -165,7 +169,8 @@ StatusOr<std::shared_ptr<const ParameterStore::Held>> ParameterStore::PlaceNow(D
     auto held = std::make_shared<Held>();
     held->reservation = *std::move(reservation);
     auto loaded = device.Load(file, request.shape, options);
-    if (absl::IsResourceExhausted(loaded.status()) && EvictFrom(device)) continue;
+    const uint64_t points = groth16::SectionCounts::Of(*request.shape).FileBytes();
+    if (absl::IsResourceExhausted(loaded.status()) && EvictFrom(device, points)) continue;
     if (!loaded.ok()) return loaded.status();
     held->parameters = *std::move(loaded);
     // The device has the last word on where they went: its workers may have taken memory since the plan.
@@ -185,7 +190,7 @@ StatusOr<Plan> ParameterStore::PlanWithRoom(Device& device, const ParameterReque
     // Streamed parameters are streamed for every proof, so idle ones go if that makes them resident.
     const bool streamed =
         plan.ok() && plan->placement == Placement::kPinnedStreamed && device.memory().free + IdleOn(device) > points;
-    if ((!refused && !streamed) || !EvictFrom(device)) return plan;
+    if ((!refused && !streamed) || !EvictFrom(device, points)) return plan;
   }
 }
 
@@ -205,13 +210,17 @@ uint64_t ParameterStore::IdleOn(const Device& device) const {
   return bytes;
 }
 
-/// Drops what was used least recently of the idle parameters that hold memory of the device; false if there are none.
-bool ParameterStore::EvictFrom(const Device& device) {
+/// Drops what was used least recently of the idle parameters that hold memory of the device, except those too small to
+/// matter to a circuit with points of so many bytes; false if there are none.
+bool ParameterStore::EvictFrom(const Device& device, uint64_t for_points) {
   std::shared_ptr<Entry> dropped;  // destroyed after the lock
   std::lock_guard lock(mutex_);
   auto oldest = entries_.end();
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-    if (it->first.first != &device || !it->second->idle() || it->second->held->device_bytes() == 0) continue;
+    if (it->first.first != &device || !it->second->idle()) continue;
+    const Held& held = *it->second->held;
+    if (held.device_bytes() == 0 || held.device_bytes() + held.reservation.bytes() <= for_points / kSmallShare)
+      continue;
     if (oldest == entries_.end() || it->second->UsedBefore(*oldest->second)) oldest = it;
   }
   if (oldest == entries_.end()) return false;

@@ -63,11 +63,12 @@ class ParameterStore {
 
   /// The parameters, loaded if they are not. Reserves their host bytes in the budget first, which drops idle ones when
   /// there is no room and waits while what is missing is in use. Where the device has no room because of idle ones,
-  /// those go, least recently used first. A file's digest is computed once as long as the file stays the same. Errors:
-  /// those of ParameterFile::Open, Identify and Device::Load, annotated with the circuit; FailedPrecondition for
-  /// development parameters that are not allowed, or a file that changes meanwhile; NotFound for a missing file;
-  /// ResourceExhausted if the budget or the device could never hold them; Cancelled by `stop`. A failed load is
-  /// forgotten after its waiters were told: the next Get tries again.
+  /// those go, least recently used first; but a small circuit never goes for a large one, which would gain nothing by
+  /// it and has the small one loaded again at the least convenient time. A file's digest is computed once as long as
+  /// the file stays the same. Errors: those of ParameterFile::Open, Identify and Device::Load, annotated with the
+  /// circuit; FailedPrecondition for development parameters that are not allowed, or a file that changes meanwhile;
+  /// NotFound for a missing file; ResourceExhausted if the budget or the device could never hold them; Cancelled by
+  /// `stop`. A failed load is forgotten after its waiters were told: the next Get tries again.
   StatusOr<std::shared_ptr<const ResidentParameters>> Get(Device& device, const ParameterRequest& request,
                                                           std::stop_token stop, const Progress& progress);
 
@@ -100,7 +101,7 @@ class ParameterStore {
   StatusOr<Plan> PlanWithRoom(Device& device, const ParameterRequest& request);
   ComputeRegion& LoadRegion(const Device& device);
   uint64_t IdleOn(const Device& device) const;
-  bool EvictFrom(const Device& device);
+  bool EvictFrom(const Device& device, uint64_t for_points);
   std::shared_ptr<const ResidentParameters> Use(Entry& entry);  // with mutex_ held
 
   const ParameterStoreOptions options_;

@@ -1,12 +1,15 @@
 #include "daemon/app/daemon.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <thread>
 #include <utility>
 
 #include "daemon/app/daemon_parts.h"
 #include "daemon/app/open_files.h"
+#include "daemon/app/preloaded.h"
 #include "daemon/app/spare_threads.h"
 #include "daemon/common/version.h"
 #include "daemon/http/http_pages.h"
@@ -72,7 +75,7 @@ Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
   const BuildInfo build = Build();
   metrics.Set(MetricId::kBuildInfo, {build.version, build.revision, build.cuda, build.architectures, build.compiler},
               1);
-  CUZK_ASSIGN_OR_RETURN(devices, PickDevices(options.devices_use, arithmetic, pool));
+  CUZK_ASSIGN_OR_RETURN(devices, PickDevices(options.devices, arithmetic, pool));
   if (seams.devices) seams.devices(devices);
   for (const LeftOut& card : devices.left_out) {
     log.Error(card.why);
@@ -179,12 +182,18 @@ void Daemon::Accept() {
 
 Status Daemon::Preload() {
   Parts& p = *parts_;
+  std::map<std::string, uint64_t> bytes;
   for (const std::string& circuit : p.options.preload) {
     if (!p.options.ready_before_preload) p.readiness.Set(StrCat("the daemon is starting: loading ", circuit));
     StatusOr<engine::PreloadResult> loaded = p.engine->Preload(circuit, p.loading.get_token());
     if (!loaded.ok()) return Annotate(loaded.status(), StrCat("params.preload: ", circuit));
     p.log.Info("parameters loaded", {{"circuit", circuit}, {"dur_ms", StrCat(loaded->load_time_ms)}});
+    bytes[circuit] = 0;
+    for (const prover::ParameterStatus& status : p.engine->Snapshot().parameters) {
+      if (status.circuit == circuit) bytes[circuit] = std::max(bytes[circuit], status.device_bytes);
+    }
   }
+  CUZK_RETURN_IF_ERROR(PreloadedAreHeld(p.options.preload, bytes, p.engine->Snapshot()));
   if (!p.options.preload.empty() && !p.options.ready_before_preload) Accept();
   if (!p.loading.stop_requested()) return absl::OkStatus();
   Refuse("the daemon is draining");

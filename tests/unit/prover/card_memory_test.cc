@@ -120,6 +120,23 @@ TEST_F(CardMemoryTest, IdleOnesStayWhereTheirRoomWouldNotDo) {
   EXPECT_EQ(Reserved(), PointsOf(large));
 }
 
+TEST_F(CardMemoryTest, ASmallCircuitStaysWhenALargeOneNeedsRoom) {
+  Proving large(MixedCircuit({.size = 6000}));
+  const uint64_t large_points = PointsOf(large);
+  ASSERT_LT(points_, large_points / 64);
+  // Room for the large one alone, or for the small one and a streamed large one.
+  SmallCard card(*cpu_, large_points + points_ / 2, true);
+  ParameterStore store(options_);
+  ASSERT_TRUE(Get(store, card, first_, "small").ok());
+  EXPECT_EQ(Get(store, card, large, "large").value()->plan().placement, Placement::kPinnedStreamed);
+  EXPECT_THAT(Loaded(store), UnorderedElementsAre("small", "large"));
+  // The other way round the large one goes.
+  SmallCard other(*cpu_, large_points + points_ / 2, false);
+  ASSERT_TRUE(Get(store, other, large, "large").ok());
+  EXPECT_TRUE(Get(store, other, first_, "small").ok());
+  EXPECT_EQ(other.used(), points_);
+}
+
 TEST_F(CardMemoryTest, ALoadThatRunsOutOfMemoryIsTriedAgainWithoutIdleOnes) {
   SmallCard card(*cpu_, 4 * points_, false);
   ParameterStore store(options_);
