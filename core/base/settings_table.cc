@@ -63,8 +63,13 @@ constexpr SettingRow kRows[] = {
 
     {"devices.use", kText, "auto", "auto|gpu|cpu", "", "BELLMAN_NO_GPU", false,
      "What proves: the GPUs if this build has them and the machine too, else the CPU; or one of them only."},
+    {"devices.cards", kList, "", "", "", "", false,
+     "The GPUs that prove, by number or UUID as `nvidia-smi -L` shows them; empty: all."},
+    {"devices.memory", kSize, "auto", "auto", "", "", false,
+     "The most that proving takes of each GPU's memory, for GPUs that do other work too. auto: all that is free."},
     {"devices.workers", kInteger, "2", "", "workers per device", "", false,
-     "While one worker computes, another one copies the next partition."},
+     "While one worker computes, another one copies the next partition. On a GPU whose memory does not hold the "
+     "parameters, so many partitions share each pass over them: 8 are better there."},
 
     {"synthesis.threads", kInteger, "0", "", "threads", "", false,
      "Threads that read proofs, write witnesses and, without a GPU, compute. 0: one per core."},

@@ -1,4 +1,5 @@
-// circuit list, digest: what circuits there are, and their R1CS as a digest that other implementations can compare.
+// circuit list, digest (fit is in circuit_fit.cc): what circuits there are, and their R1CS as a digest that other
+// implementations can compare.
 
 #include "core/circuit/circuit.h"
 
@@ -83,6 +84,7 @@ void AddCircuit(CLI::App& program, Commands& commands) {
   CLI::App* list = circuit->add_subcommand("list", "List the circuits and their parameter files");
   commands.push_back({list, RunList});
 
+  AddCircuitFit(*circuit, commands);
   CLI::App* digest = circuit->add_subcommand("digest", "Print counts and digests of a circuit's R1CS");
   digest->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
   digest->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();

@@ -42,7 +42,8 @@ void AddJobs(CLI::App& program, Commands& commands);    ///< cancel, watch
 void AddStatus(CLI::App& program, Commands& commands);  ///< status, preload, evict
 void AddVerify(CLI::App& program, Commands& commands);
 void AddParams(CLI::App& program, Commands& commands);   ///< params make, inspect, check
-void AddCircuit(CLI::App& program, Commands& commands);  ///< circuit list, digest
+void AddCircuit(CLI::App& program, Commands& commands);  ///< circuit list, fit, digest
+void AddCircuitFit(CLI::App& circuit, Commands& commands);
 void AddWitness(CLI::App& program, Commands& commands);
 void AddSector(CLI::App& program, Commands& commands);  ///< sector make
 void AddDoctor(CLI::App& program, Commands& commands);

@@ -2,9 +2,12 @@
 
 #include <cstdlib>
 
+#include "core/circuit/circuit.h"
+#include "core/filecoin/partition.h"
 #include "daemon/common/version.h"
 #include "daemon/ctl/cuda_driver.h"
 #include "daemon/ctl/finding.h"
+#include "daemon/devices/fit.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -38,6 +41,42 @@ Finding Driver(const CudaDriver& driver, const std::string& kernel) {
     return {Level::kFail, "driver", StrCat(said, "; this build needs CUDA ", built), "install a newer driver"};
   }
   return {Level::kOk, "driver", said};
+}
+
+/// Shared memory of a multiprocessor, by compute capability.
+uint64_t SharedBytes(const CardInfo& card) {
+  const int capability = 10 * card.major + card.minor;
+  if (capability < 80) return 64 << 10;
+  if (capability == 80 || capability == 87) return 164 << 10;
+  return card.major == 9 || card.major == 10 ? 228 << 10 : 100 << 10;
+}
+
+/// What becomes of the circuits whose parameters are here: alone on the card, with what the driver leaves of it.
+Findings Fits(const std::string& name, const CardInfo& card, const Settings& settings) {
+  constexpr uint64_t kDriver = 600 << 20;  // context and code
+  if (card.memory_bytes <= kDriver) return {};
+  const FitCard fits{card.memory_bytes - kDriver, SharedBytes(card),
+                     static_cast<unsigned>(settings.Integer("devices.workers"))};
+  Findings findings;
+  for (const filecoin::Circuit& circuit : filecoin::Circuits()) {
+    std::error_code error;
+    if (!std::filesystem::exists(std::filesystem::path(settings.Text("params.directory")) / circuit.params_file(),
+                                 error)) {
+      continue;
+    }
+    auto shape = circuit::MakeShape(filecoin::SpecOf(circuit));
+    if (!shape.ok()) continue;
+    const auto fit = FitCircuit(**shape, PartitionsOf(circuit), fits);
+    if (!fit.ok()) continue;  // a build without CUDA has been told of
+    Finding finding{
+        Finding::Level::kOk, StrCat(name, " ", circuit.id),
+        StrCat(PlaceName(fit->place), ", ", fit->device_bytes >> 20, " MiB on the card, ", fit->host_bytes >> 20,
+               " MiB page-locked, ", fit->proof_bus_bytes >> 20, " MiB over the bus for a proof")};
+    if (fit->place == CircuitFit::Place::kNo)
+      finding = {Level::kFail, finding.check, fit->explanation, "use a card with more memory"};
+    findings.push_back(std::move(finding));
+  }
+  return findings;
 }
 
 Findings Card(const CudaDriver& driver, int number, const CardInfo& card) {
@@ -82,7 +121,11 @@ Findings CheckDevices(const std::filesystem::path& root, const Settings& setting
   }
   Findings findings{Driver(*driver, kernel)};
   for (size_t i = 0; i < cards->size(); ++i) {
-    for (Finding& finding : Card(*driver, static_cast<int>(i), (*cards)[i])) findings.push_back(std::move(finding));
+    const int number = static_cast<int>(i);
+    for (Finding& finding : Card(*driver, number, (*cards)[i])) findings.push_back(std::move(finding));
+    for (Finding& finding : Fits(StrCat("card ", number), (*cards)[i], settings)) {
+      findings.push_back(std::move(finding));
+    }
   }
   return findings;
 }

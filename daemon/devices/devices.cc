@@ -1,6 +1,8 @@
 #include "daemon/devices/devices.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "core/prover/cpu_device.h"
 #include "daemon/devices/self_test.h"
@@ -30,14 +32,21 @@ Status SelfTest(int ordinal, ThreadPool& pool) {
 #endif
 
 // The cards that pass their self-test, or why there is none.
-StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] ThreadPool& pool,
+StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] const DeviceWishes& wishes,
+                                                             [[maybe_unused]] ThreadPool& pool,
                                                              [[maybe_unused]] std::vector<LeftOut>& left_out) {
 #ifdef CUZK_HAVE_CUDA
-  std::vector<std::unique_ptr<prover::Device>> cards;
+  std::vector<prover::DeviceIdentity> there;
   const int count = gpu::CudaDeviceCount();
   for (int ordinal = 0; ordinal < count; ++ordinal) {
+    CUZK_ASSIGN_OR_RETURN(prover::DeviceIdentity identity, gpu::CudaDeviceIdentity(ordinal));
+    there.push_back(std::move(identity));
+  }
+  CUZK_ASSIGN_OR_RETURN(const std::vector<int> chosen, CardsToUse(wishes.cards, there));
+  std::vector<std::unique_ptr<prover::Device>> cards;
+  for (int ordinal : chosen) {
     CUZK_ASSIGN_OR_RETURN(std::unique_ptr<gpu::CudaDevice> card,
-                          gpu::MakeCudaDevice({.ordinal = ordinal, .pool = &pool}));
+                          gpu::MakeCudaDevice({.ordinal = ordinal, .pool = &pool, .memory_cap = wishes.memory_bytes}));
     if (Status passed = SelfTest(ordinal, pool); !passed.ok()) {
       left_out.push_back({ordinal, card->identity().uuid,
                           StrCat("card ", ordinal, ", ", card->name(),
@@ -56,11 +65,34 @@ StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] Th
 
 }  // namespace
 
-StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic arithmetic, ThreadPool& pool) {
+StatusOr<std::vector<int>> CardsToUse(const std::vector<std::string>& wishes,
+                                      const std::vector<prover::DeviceIdentity>& there) {
+  std::set<int> chosen;
+  std::string all;
+  for (size_t i = 0; i < there.size(); ++i) {
+    if (wishes.empty()) chosen.insert(static_cast<int>(i));
+    all += StrCat(i == 0 ? "" : ", ", i, " (", there[i].uuid, ")");
+  }
+  for (const std::string& wish : wishes) {
+    const auto found = std::ranges::find_if(there, [&](const prover::DeviceIdentity& card) {
+      return wish == card.uuid || wish == StrCat(&card - there.data());
+    });
+    if (found == there.end()) {
+      return absl::NotFoundError(
+          StrCat("devices.cards: there is no card ", wish, "; there are ", all.empty() ? "none" : all));
+    }
+    chosen.insert(static_cast<int>(found - there.begin()));
+  }
+  return std::vector<int>(chosen.begin(), chosen.end());
+}
+
+StatusOr<DeviceChoice> PickDevices(const DeviceWishes& wishes, algebra::Arithmetic arithmetic, ThreadPool& pool) {
   DeviceChoice choice;
   std::string why_cpu = "because devices.use says so";
-  if (use != "cpu") {
-    StatusOr<std::vector<std::unique_ptr<prover::Device>>> cards = Cards(pool, choice.left_out);
+  if (wishes.use != "cpu") {
+    StatusOr<std::vector<std::unique_ptr<prover::Device>>> cards = Cards(wishes, pool, choice.left_out);
+    // Cards that were named are not silently replaced by the CPU.
+    if (absl::IsNotFound(cards.status())) return cards.status();
     if (cards.ok()) {
       choice.devices = *std::move(cards);
       choice.explanation = StrCat("proving on ", choice.devices.size(), " GPU");
@@ -68,7 +100,7 @@ StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic ari
       choice.explanation += VisibleCards();
       return choice;
     }
-    if (use == "gpu") return Annotate(cards.status(), "devices.use = \"gpu\"");
+    if (wishes.use == "gpu") return Annotate(cards.status(), "devices.use = \"gpu\"");
     why_cpu = StrCat("because ", cards.status().message());
   }
   choice.devices.push_back(prover::MakeCpuDevice({.pool = &pool, .arithmetic = arithmetic}));

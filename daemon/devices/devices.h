@@ -27,10 +27,21 @@ struct DeviceChoice {
   std::vector<LeftOut> left_out;
 };
 
-/// `use` is the setting devices.use. The CPU device works on `pool`, which must outlive it. Every card computes
-/// something first whose result is known. Unavailable: "gpu", but this build or this machine has none that computes
-/// right.
-StatusOr<DeviceChoice> PickDevices(std::string_view use, algebra::Arithmetic arithmetic, ThreadPool& pool);
+/// Settings of the section devices.
+struct DeviceWishes {
+  std::string use = "auto";        ///< "auto", "gpu" or "cpu"
+  std::vector<std::string> cards;  ///< numbers or UUIDs; empty: all
+  uint64_t memory_bytes = 0;       ///< the most of each card; 0: all
+};
+
+/// The CPU device works on `pool`, which must outlive it. Every card computes something first whose result is known.
+/// Unavailable: use is "gpu", but this build or this machine has none that computes right. NotFound: one of
+/// wishes.cards is not here.
+StatusOr<DeviceChoice> PickDevices(const DeviceWishes& wishes, algebra::Arithmetic arithmetic, ThreadPool& pool);
+
+/// Which of `there`, by number, the wishes name, ascending; NotFound with what is there if one of them is not.
+StatusOr<std::vector<int>> CardsToUse(const std::vector<std::string>& wishes,
+                                      const std::vector<prover::DeviceIdentity>& there);
 
 /// For --check-config: what stands in the way of `use` on this machine now. Makes no device.
 std::vector<std::string> DeviceNotes(std::string_view use);

@@ -78,7 +78,7 @@ std::string FittedSettings(const DaemonOptions& options) {
   text += StrCat("# grpc.ingress_memory, a part of it: ", mib(options.server.ingress_bytes), "; ",
                  mib(options.memory_budget), " are left for all else, which status and metrics call the budget\n");
   text += StrCat("# memory.requests, a part of these: ", mib(engine::RequestMemoryLimit(options.engine, budget)), "\n");
-  text += StrCat("# devices.use: ", FittedDevices(options.devices_use), "\n");
+  text += StrCat("# devices.use: ", FittedDevices(options.devices.use), "\n");
   return text + StrCat("# synthesis.threads: ", std::max(1U, threads), "\n");
 }
 
@@ -89,7 +89,7 @@ ConfigCheck CheckConfig(const DaemonOptions& options) {
   LookAtParameters(options, check);
   LookAtState(options, check);
   LookAtMemory(options, check);
-  for (std::string& note : DeviceNotes(options.devices_use)) check.notes.push_back(std::move(note));
+  for (std::string& note : DeviceNotes(options.devices.use)) check.notes.push_back(std::move(note));
   return check;
 }
 

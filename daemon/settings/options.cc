@@ -134,7 +134,7 @@ StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
     options.http = *std::move(address);
   }
   options.log = MakeLogOptions(settings);
-  options.devices_use = settings.Text("devices.use");
+  options.devices = {settings.Text("devices.use"), settings.List("devices.cards"), SizeOf(settings, "devices.memory")};
   options.preload = settings.List("params.preload");
   for (const std::string& circuit : options.preload) {
     if (filecoin::FindCircuit(circuit)) continue;

@@ -6,6 +6,7 @@
 #include "core/base/log.h"
 #include "core/base/settings.h"
 #include "core/engine/engine.h"
+#include "daemon/devices/devices.h"
 #include "daemon/settings/server_options.h"
 
 namespace cuzk::daemon {
@@ -15,7 +16,7 @@ struct DaemonOptions {
   std::optional<Address> http;  ///< nothing: off
   engine::EngineOptions engine;
   LogOptions log;
-  std::string devices_use;
+  DeviceWishes devices;
   unsigned pool_threads = 0;         ///< 0: one per core
   uint64_t memory_budget = 0;        ///< without what gRPC may use for arriving messages (server.ingress_bytes)
   std::vector<std::string> preload;  ///< circuit ids, all known

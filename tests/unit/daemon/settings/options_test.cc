@@ -64,6 +64,8 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
                                                       {"params.allow_development", "true"},
                                                       {"params.preload", "porep-2k,snap-32g"},
                                                       {"devices.use", "cpu"},
+                                                      {"devices.cards", "1,GPU-a"},
+                                                      {"devices.memory", "20GiB"},
                                                       {"devices.workers", "3"},
                                                       {"synthesis.threads", "5"},
                                                       {"synthesis.partitions", "4"},
@@ -101,7 +103,9 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
   EXPECT_EQ(options->engine.parameter_directory, "/p");
   EXPECT_TRUE(options->engine.allow_development);
   EXPECT_THAT(options->preload, ::testing::ElementsAre("porep-2k", "snap-32g"));
-  EXPECT_EQ(options->devices_use, "cpu");
+  EXPECT_EQ(options->devices.use, "cpu");
+  EXPECT_THAT(options->devices.cards, ::testing::ElementsAre("1", "GPU-a"));
+  EXPECT_EQ(options->devices.memory_bytes, uint64_t{20} << 30);
   EXPECT_EQ(options->engine.workers_per_device, 3u);
   EXPECT_EQ(options->pool_threads, 5u);
   EXPECT_EQ(options->engine.synthesis_threads, 4u);
