@@ -14,7 +14,7 @@ namespace cuzk {
 using absl::Status;
 using absl::StatusOr;
 
-/// The same code, with `where` and ": " before the message. OK stays OK.
+/// The same code and payloads, with `where` and ": " before the message. OK stays OK.
 Status Annotate(Status status, std::string_view where);
 
 }  // namespace cuzk

@@ -78,7 +78,8 @@ struct WitnessPlace {
 ///
 /// INVALID_ARGUMENT if the inputs do not have the spec's counts and lengths, or if a relation that the circuit closes
 /// does not hold: the text names challenge and relation ("challenge 7: comm_r_last path: does not lead to its root"; of
-/// several, the first in the circuit's order). The public inputs end up in Witness::inputs().
+/// several, the first in the circuit's order). Of a PoSt all bad sectors are named (BadSectorsOf). The public inputs
+/// end up in Witness::inputs().
 StatusOr<r1cs::Witness> WriteWitness(const CircuitSpec& spec, const PartitionInputs& inputs, WitnessPlace place,
                                      ThreadPool& pool, algebra::Arithmetic arithmetic = algebra::BestArithmetic());
 

@@ -95,9 +95,11 @@ Status CheckInputs(const PostSpec& spec, const PostInputs& inputs) {
   const uint64_t leaves = spec.replica_tree.leaves, siblings = spec.replica_tree.SiblingCount();
   for (size_t i = 0; i < inputs.sectors.size(); ++i) {
     const auto& challenges = inputs.sectors[i].challenges;
-    CUZK_RETURN_IF_ERROR(CheckCount(StrCat("sector ", i, ": challenges"), challenges.size(), spec.challenges));
+    const PostSectorName& name = inputs.sectors[i].name;
+    const std::string where = StrCat("sector ", name.number, " (item ", name.item, "), ");
+    CUZK_RETURN_IF_ERROR(CheckCount(where + "challenges", challenges.size(), spec.challenges));
     for (size_t j = 0; j < challenges.size(); ++j) {
-      CUZK_RETURN_IF_ERROR(CheckPath(StrCat("sector ", i, ": comm_r_last path of challenge ", j),
+      CUZK_RETURN_IF_ERROR(CheckPath(StrCat(where, "comm_r_last path of challenge ", name.first_challenge + j),
                                      challenges[j].comm_r_last_path, leaves, siblings));
     }
   }

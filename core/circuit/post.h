@@ -20,9 +20,17 @@ struct PostChallenge {
   PathInputs comm_r_last_path;
 };
 
+/// What errors call a sector of the circuit.
+struct PostSectorName {
+  uint64_t number = 0;           ///< the sector's number
+  uint32_t item = 0;             ///< its place in the request
+  uint32_t first_challenge = 0;  ///< of the item's: WinningPoSt spreads one item over several sectors of the circuit
+};
+
 struct PostSector {
   Fr comm_r, comm_c, comm_r_last;
   std::vector<PostChallenge> challenges;
+  PostSectorName name;
 };
 
 struct PostInputs {

@@ -2,7 +2,9 @@
 // FallbackPoStCircuit: one independent block per sector, no head.
 
 #include <algorithm>
+#include <string>
 
+#include "core/circuit/bad_sectors.h"
 #include "core/circuit/merkle_gadget.h"
 #include "core/circuit/poseidon/prepared_hashes.h"
 #include "core/circuit/post.h"
@@ -62,6 +64,14 @@ class PostCircuit {
               challenge != nullptr ? &challenge->comm_r_last_path : nullptr,
               {leaf, comm_r_last, {"comm_r_last path of challenge", i}});
     }
+  }
+
+  /// A relation that does not hold in block `index`, as an error tells it.
+  BadSector Bad(uint64_t index, const r1cs::Relation& relation) const {
+    const PostSectorName& name = Sector(index).name;
+    std::string what(relation.subject);
+    if (relation.index >= 0) what += StrCat(" ", name.first_challenge + static_cast<uint64_t>(relation.index));
+    return {name.number, name.item, StrCat(what, ": ", relation.failing)};
   }
 
  private:

@@ -67,7 +67,26 @@ struct BlockRange {
   size_t first, last;
 };
 
-/// Writes the blocks by all threads of the pool. Of several broken relations the first is named.
+/// The error of blocks in which a relation is broken, by their numbers; OK if there is none. Of several blocks the
+/// first is named, of a PoSt's sectors all are.
+template <class Circuit>
+Status BlocksError(const Circuit&, size_t first, std::span<const std::optional<r1cs::Relation>> broken) {
+  for (size_t i = 0; i < broken.size(); ++i) {
+    if (broken[i]) return BrokenRelation(*broken[i], Circuit::kBlockName, first + i);
+  }
+  return absl::OkStatus();
+}
+template <class Cs>
+Status BlocksError(const PostCircuit<Cs>& circuit, size_t first,
+                   std::span<const std::optional<r1cs::Relation>> broken) {
+  std::vector<BadSector> sectors;
+  for (size_t i = 0; i < broken.size(); ++i) {
+    if (broken[i]) sectors.push_back(circuit.Bad(first + i, *broken[i]));
+  }
+  return sectors.empty() ? absl::OkStatus() : BadSectorsError(std::move(sectors));
+}
+
+/// Writes the blocks by all threads of the pool. Errors as of BlocksError.
 template <class Writer, class Circuit>
 Status WriteBlocks(const Circuit& circuit, const typename Circuit::Head& head, BlockRange range, const Stretch& stretch,
                    const WriteOptions& options) {
@@ -88,10 +107,7 @@ Status WriteBlocks(const Circuit& circuit, const typename Circuit::Head& head, B
       }
     }
   });
-  for (size_t i = 0; i < broken.size(); ++i) {
-    if (broken[i]) return BrokenRelation(*broken[i], Circuit::kBlockName, first + i);
-  }
-  return absl::OkStatus();
+  return BlocksError(circuit, first, std::span<const std::optional<r1cs::Relation>>(broken));
 }
 
 }  // namespace cuzk::circuit::internal

@@ -35,7 +35,8 @@ struct ParseOptions {
 /// Checks the message fields (CheckRequest), reads the vanilla proofs, and checks every relation that the circuit does
 /// not close itself; circuit::WriteWitness notices the others. The request's bytes are freed on the way. One thread; a
 /// 32 GiB PoRep takes less than a second. Errors are InvalidArgument, or Unimplemented for non-interactive proofs, and
-/// say where: "partition 3, challenge 7: comm_r_last_proof: level 4: …".
+/// say where: "partition 3, challenge 7: comm_r_last_proof: level 4: …". Of a PoSt every bad sector is named, whichever
+/// of the relations it breaks (circuit::BadSectorsOf has their numbers).
 StatusOr<ParsedRequest> ParseRequest(VanillaRequest request, const ParseOptions& options = {});
 
 }  // namespace cuzk::filecoin

@@ -1,9 +1,9 @@
 #include "core/filecoin/post.h"
 
-#include <optional>
-
 #include "core/base/check.h"
+#include "core/circuit/bad_sectors.h"
 #include "core/filecoin/format/bincode_reader.h"
+#include "core/filecoin/relations.h"
 #include "core/filecoin/types/digest.h"
 
 namespace cuzk::filecoin {
@@ -32,51 +32,90 @@ std::string Explanation(const PostPublic& facts, const PostVanilla& vanilla, siz
   return "";
 }
 
-Status CheckSector(const PostPublic& facts, const PostVanilla& vanilla, size_t position) {
-  auto wrong = [&](size_t n, std::string_view what) {
-    return absl::InvalidArgumentError(
-        StrCat("sector ", vanilla.sector_id, " (item ", position, "), challenge ", n, ": ", what));
-  };
-  std::vector<uint64_t> challenges = PostSectorChallenges(facts, vanilla.sector_id, position);
-  for (size_t n = 0; n < challenges.size(); ++n) {
-    const MerkleProof& proof = vanilla.proofs[n];
-    if (proof.path.leaf_index != challenges[n]) {
-      return wrong(n, StrCat("index ", proof.path.leaf_index, " is not the challenge ", challenges[n],
-                             Explanation(facts, vanilla, position)));
-    }
-    if (!(proof.root == vanilla.comm_r_last)) return wrong(n, "root is not comm_r_last");
-  }
-  return absl::OkStatus();
-}
-
 /// Appends the circuit's sectors for one item: one, or for winning one per challenge.
-void AppendSectors(const PostCounts& counts, PostVanilla vanilla, std::vector<circuit::PostSector>& sectors) {
-  for (size_t n = 0; n < vanilla.proofs.size(); ++n) {
-    if (n % counts.challenges == 0) sectors.push_back({vanilla.comm_r, vanilla.comm_c, vanilla.comm_r_last, {}});
+void AppendSectors(const PostCounts& counts, PostVanilla vanilla, uint32_t item,
+                   std::vector<circuit::PostSector>& sectors) {
+  for (uint32_t n = 0; n < vanilla.proofs.size(); ++n) {
+    if (n % counts.challenges == 0) {
+      sectors.push_back({vanilla.comm_r, vanilla.comm_c, vanilla.comm_r_last, {}, {vanilla.sector_id, item, n}});
+    }
     sectors.back().challenges.push_back({vanilla.proofs[n].leaf, std::move(vanilla.proofs[n].path)});
   }
 }
 
+/// Reads the items of a request, and collects what is wrong with them.
+class PostReader {
+ public:
+  PostReader(const PostPublic& facts, PostCounts counts) : facts_(facts), counts_(counts) {}
+
+  void Add(uint32_t item, ByteSpan bytes) {
+    items_++;
+    const uint64_t number = LoadLe<uint64_t>(bytes.data());
+    auto vanilla = ReadPostVanilla(*facts_.proof->circuit, bytes);
+    if (!vanilla.ok()) {
+      bad_.push_back({number, item, std::string(vanilla.status().message())});
+      return;
+    }
+    if (!Check(*vanilla, item)) return;
+    sectors_.push_back({number, vanilla->comm_r});
+    AppendSectors(counts_, *std::move(vanilla), item, inputs_.sectors);
+  }
+
+  StatusOr<Partition> Finish() && {
+    if (bad_.empty()) return Partition{0, std::move(inputs_), PostPublicInputs(facts_, sectors_)};
+    // Where no sector has the challenges of this request, the request is wrong and not its sectors.
+    if (strangers_ == items_ && (items_ > 1 || explained_)) {
+      return absl::InvalidArgumentError(StrCat("the challenges of no sector are those of this request: sector ",
+                                               bad_[0].number, " (item ", bad_[0].item, "), ", bad_[0].what));
+    }
+    for (circuit::BadSector& sector : BrokenSectors(facts_.proof->size(), inputs_)) bad_.push_back(std::move(sector));
+    return circuit::BadSectorsError(std::move(bad_));
+  }
+
+ private:
+  bool Check(const PostVanilla& vanilla, uint32_t item) {
+    const std::vector<uint64_t> challenges = PostSectorChallenges(facts_, vanilla.sector_id, item);
+    for (size_t n = 0; n < challenges.size(); ++n) {
+      const MerkleProof& proof = vanilla.proofs[n];
+      std::string what;
+      if (proof.path.leaf_index != challenges[n]) {
+        what = StrCat("index ", proof.path.leaf_index, " is not the challenge ", challenges[n]);
+        // Every sector would be explained the same way.
+        const std::string explanation = strangers_++ == 0 ? Explanation(facts_, vanilla, item) : "";
+        explained_ |= !explanation.empty();
+        what += explanation;
+      } else if (!(proof.root == vanilla.comm_r_last)) {
+        what = "root is not comm_r_last";
+      } else {
+        continue;
+      }
+      bad_.push_back({vanilla.sector_id, item, StrCat("challenge ", n, ": ", what)});
+      return false;
+    }
+    return true;
+  }
+
+  const PostPublic& facts_;
+  const PostCounts counts_;
+  circuit::PostInputs inputs_;
+  std::vector<PostPublicSector> sectors_;
+  std::vector<circuit::BadSector> bad_;
+  uint32_t items_ = 0;
+  uint32_t strangers_ = 0;  // sectors with a challenge that is not this request's
+  bool explained_ = false;  // the first of them has the challenges of another partition index
+};
+
 }  // namespace
 
 StatusOr<Partition> MakePostPartition(const PostPublic& facts, std::vector<std::string> items) {
-  PostCounts counts = PostCountsOf(facts.proof->kind, facts.proof->size());
+  const PostCounts counts = PostCountsOf(facts.proof->kind, facts.proof->size());
   CUZK_CHECK(!items.empty() && items.size() <= counts.most_sectors);
-  circuit::PostInputs inputs;
-  std::vector<PostPublicSector> sectors;
-  for (size_t i = 0; i < items.size(); ++i) {
-    auto vanilla = ReadPostVanilla(*facts.proof->circuit, AsBytes(items[i]));
-    if (!vanilla.ok()) return Annotate(vanilla.status(), StrCat("item ", i));
+  PostReader reader(facts, counts);
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    reader.Add(i, AsBytes(items[i]));
     std::string().swap(items[i]);
-    if (!sectors.empty() && sectors.back().id >= vanilla->sector_id) {
-      return absl::InvalidArgumentError(StrCat("item ", i, ": sector ", vanilla->sector_id, " after sector ",
-                                               sectors.back().id, ", but sectors must ascend"));
-    }
-    CUZK_RETURN_IF_ERROR(CheckSector(facts, *vanilla, i));
-    sectors.push_back({vanilla->sector_id, vanilla->comm_r});
-    AppendSectors(counts, *std::move(vanilla), inputs.sectors);
   }
-  return Partition{0, std::move(inputs), PostPublicInputs(facts, sectors)};
+  return std::move(reader).Finish();
 }
 
 }  // namespace cuzk::filecoin

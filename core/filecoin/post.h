@@ -7,12 +7,13 @@
 
 namespace cuzk::filecoin {
 
-/// Checks and converts the items of one request; they are freed as they are read. Checked here: every path stands at
-/// the derived challenge, and its root is comm_r_last; sectors ascend. Left to the circuit: comm_r = H(comm_c,
-/// comm_r_last) and that every path leads to its root.
+/// Checks and converts the items of one request, which passed CheckRequest; they are freed as they are read. Checked
+/// here: every path stands at the derived challenge, and its root is comm_r_last. Left to the circuit: comm_r =
+/// H(comm_c, comm_r_last) and that every path leads to its root; where an item is bad, these are checked here as well.
 ///
-/// Errors begin with the sector: "sector 1005 (item 3), challenge 7: …". Where the challenges of the first sector are
-/// those of another partition index, the text says which.
+/// Errors are those of circuit::BadSectorsError and name every bad sector. Where no sector has the challenges of this
+/// request, the request is to blame and no sector is: a plain InvalidArgument shows the first one, and says which
+/// partition index its challenges belong to, if any.
 StatusOr<Partition> MakePostPartition(const PostPublic& facts, std::vector<std::string> items);
 
 }  // namespace cuzk::filecoin

@@ -82,19 +82,21 @@ Status CheckPorep(const SizeRow& size, const circuit::PorepInputs& inputs) {
   return absl::OkStatus();
 }
 
-Status CheckPost(const SizeRow& size, const circuit::PostInputs& inputs) {
-  for (size_t i = 0; i < inputs.sectors.size(); ++i) {
-    const circuit::PostSector& sector = inputs.sectors[i];
-    if (!(HashPair(sector.comm_c, sector.comm_r_last) == sector.comm_r)) {
-      return absl::InvalidArgumentError(StrCat("sector ", i, ": comm_r is not the hash of comm_c and comm_r_last"));
-    }
-    for (size_t n = 0; n < sector.challenges.size(); ++n) {
-      CUZK_RETURN_IF_ERROR(CheckPath(size.replica_tree(), sector.challenges[n].leaf,
-                                     sector.challenges[n].comm_r_last_path, sector.comm_r_last,
-                                     StrCat("sector ", i, ", challenge ", n, ": comm_r_last path")));
-    }
+Status CheckPostSector(const SizeRow& size, const circuit::PostSector& sector) {
+  if (!(HashPair(sector.comm_c, sector.comm_r_last) == sector.comm_r)) {
+    return absl::InvalidArgumentError("comm_r: is not the hash of comm_c and comm_r_last");
+  }
+  for (size_t n = 0; n < sector.challenges.size(); ++n) {
+    CUZK_RETURN_IF_ERROR(CheckPath(size.replica_tree(), sector.challenges[n].leaf,
+                                   sector.challenges[n].comm_r_last_path, sector.comm_r_last,
+                                   StrCat("comm_r_last path of challenge ", sector.name.first_challenge + n)));
   }
   return absl::OkStatus();
+}
+
+Status CheckPost(const SizeRow& size, const circuit::PostInputs& inputs) {
+  std::vector<circuit::BadSector> bad = BrokenSectors(size, inputs);
+  return bad.empty() ? absl::OkStatus() : circuit::BadSectorsError(std::move(bad));
 }
 
 /// The root that a binary path of any length leads to; takes its turns from `index`.
@@ -149,6 +151,15 @@ Status CheckUpdate(const SizeRow& size, const circuit::UpdateInputs& inputs) {
 }
 
 }  // namespace
+
+std::vector<circuit::BadSector> BrokenSectors(const SizeRow& size, const circuit::PostInputs& inputs) {
+  std::vector<circuit::BadSector> bad;
+  for (const circuit::PostSector& sector : inputs.sectors) {
+    const Status status = CheckPostSector(size, sector);
+    if (!status.ok()) bad.push_back({sector.name.number, sector.name.item, std::string(status.message())});
+  }
+  return bad;
+}
 
 Status CheckClosedRelations(const Circuit& circuit, const circuit::PartitionInputs& inputs) {
   if (const auto* porep = std::get_if<circuit::PorepInputs>(&inputs)) return CheckPorep(*circuit.size, *porep);

@@ -146,6 +146,7 @@ PostInputs MakePost(const PostSpec& spec, uint64_t seed) {
   for (uint32_t s = 0; s < spec.sectors; ++s) {
     const WholeTree tree(spec.replica_tree, random.Elements(spec.replica_tree.leaves), false);
     PostSector sector;
+    sector.name = {100 + s, s, 0};
     sector.comm_c = random.Element();
     sector.comm_r_last = tree.root();
     sector.comm_r = HashPair(sector.comm_c, sector.comm_r_last);

@@ -247,9 +247,23 @@ TEST(BrokenRelation, OfPorepIsNamed) {
 TEST(BrokenRelation, OfPostIsNamed) {
   const PostInputs good = MakePost(SmallPost(), 8);
   EXPECT_EQ(Refusal<PostInputs>(SmallPost(), good, [](PostInputs& p) { p.sectors[2].comm_c += Fr::One(); }),
-            "sector 2: comm_r: is not the hash of comm_c and comm_r_last");
+            "sector 102 (item 2), comm_r: is not the hash of comm_c and comm_r_last");
   EXPECT_EQ(Refusal<PostInputs>(SmallPost(), good, [](PostInputs& p) { p.sectors[1].challenges[4].leaf += Fr::One(); }),
-            "sector 1: comm_r_last path of challenge 4: does not lead to its root");
+            "sector 101 (item 1), comm_r_last path of challenge 4: does not lead to its root");
+  EXPECT_EQ(Refusal<PostInputs>(SmallPost(), good,
+                                [](PostInputs& p) {
+                                  p.sectors[0].challenges[1].leaf += Fr::One();
+                                  p.sectors[2].comm_c += Fr::One();
+                                }),
+            "2 sectors are bad: 100, 102; sector 100 (item 0), comm_r_last path of challenge 1: does not lead to its "
+            "root; sector 102 (item 2), comm_r: is not the hash of comm_c and comm_r_last");
+  // The last sector stands for the missing ones: they all break with it, and it is named once.
+  EXPECT_EQ(Refusal<PostInputs>(SmallPost(), good,
+                                [](PostInputs& p) {
+                                  p.sectors.resize(2);
+                                  p.sectors[1].comm_c += Fr::One();
+                                }),
+            "sector 101 (item 1), comm_r: is not the hash of comm_c and comm_r_last");
 }
 
 TEST(BrokenRelation, OfUpdateIsNamed) {
@@ -287,13 +301,13 @@ TEST(WriteWitness, RefusesInputsOfOtherLengths) {
   };
   PostInputs inputs = MakePost(spec, 10);
   inputs.sectors[1].challenges[2].comm_r_last_path.siblings.pop_back();
-  EXPECT_EQ(refusal(inputs), "sector 1: comm_r_last path of challenge 2: siblings: 10 instead of 11");
+  EXPECT_EQ(refusal(inputs), "sector 101 (item 1), comm_r_last path of challenge 2: siblings: 10 instead of 11");
   inputs = MakePost(spec, 10);
   inputs.sectors[0].challenges[0].comm_r_last_path.leaf_index = 64;
-  EXPECT_EQ(refusal(inputs), "sector 0: comm_r_last path of challenge 0: leaf index 64 is not below 64");
+  EXPECT_EQ(refusal(inputs), "sector 100 (item 0), comm_r_last path of challenge 0: leaf index 64 is not below 64");
   inputs = MakePost(spec, 10);
   inputs.sectors[2].challenges.pop_back();
-  EXPECT_EQ(refusal(inputs), "sector 2: challenges: 4 instead of 5");
+  EXPECT_EQ(refusal(inputs), "sector 102 (item 2), challenges: 4 instead of 5");
   inputs.sectors.clear();
   EXPECT_EQ(refusal(inputs), "sectors: 0 instead of 1 to 3");
   EXPECT_EQ(refusal(UpdateInputs{}), "the inputs belong to another kind of circuit");

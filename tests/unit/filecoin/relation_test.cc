@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "core/circuit/bad_sectors.h"
 #include "core/circuit/poseidon/poseidon.h"
 #include "core/filecoin/format/bincode_reader.h"
 #include "core/filecoin/format/c1_reader.h"
@@ -146,12 +147,13 @@ TEST(PostRelations, EachBrokenAlone) {
       {"sector 149 (item 1), challenge 9: index", [](auto& v) { v.proofs[9].path.leaf_index ^= 1; }},
       {"sector 150 (item 1), challenge 0: index", [](auto& v) { v.sector_id = 150; }},
       {"ascend", [](auto& v) { v.sector_id = 1; }},
-      {"sector 1: comm_r is not the hash", [](auto& v) { v.comm_r += kOne; }},
-      {"sector 1: comm_r is not the hash", [](auto& v) { v.comm_c += kOne; }},
-      {"sector 1, challenge 3: comm_r_last path: does not lead", [](auto& v) { v.proofs[3].leaf += kOne; }},
-      {"sector 1, challenge 3: comm_r_last path: does not lead",
+      {"sector 149 (item 1), comm_r: is not the hash", [](auto& v) { v.comm_r += kOne; }},
+      {"sector 149 (item 1), comm_r: is not the hash", [](auto& v) { v.comm_c += kOne; }},
+      {"sector 149 (item 1), comm_r_last path of challenge 3: does not lead",
+       [](auto& v) { v.proofs[3].leaf += kOne; }},
+      {"sector 149 (item 1), comm_r_last path of challenge 3: does not lead",
        [](auto& v) { v.proofs[3].path.siblings[13] += kOne; }},
-      {"item 1: 9 inclusion proofs, not 10", [](auto& v) { v.proofs.pop_back(); }},
+      {"sector 149 (item 1), 9 inclusion proofs, not 10", [](auto& v) { v.proofs.pop_back(); }},
   };
   const VanillaRequest recorded = Recorded("window/2KiB-window_v1_2-1000-2of4-part1").request;
   const Circuit& circuit = *FindCircuit(std::string_view("wpost-2k"));
@@ -164,6 +166,40 @@ TEST(PostRelations, EachBrokenAlone) {
     request.vanilla_proofs[1] = WritePostVanilla(circuit, vanilla);
     ExpectText(ParseAndCheck(request).status(), text);
   }
+}
+
+/// The recorded WindowPoSt of two sectors after `break_it` was applied to both.
+template <class Break>
+Status BothBroken(Break break_it) {
+  VanillaRequest request = Recorded("window/2KiB-window_v1_2-1000-2of4-part1").request;
+  const Circuit& circuit = *FindCircuit(std::string_view("wpost-2k"));
+  for (size_t i = 0; i < request.vanilla_proofs.size(); ++i) {
+    PostVanilla vanilla = *ReadPostVanilla(circuit, AsBytes(request.vanilla_proofs[i]));
+    break_it(vanilla, i);
+    request.vanilla_proofs[i] = WritePostVanilla(circuit, vanilla);
+  }
+  return ParseAndCheck(request).status();
+}
+
+TEST(PostRelations, AllBadSectorsAreNamedInOneError) {
+  // What the reader sees and what the circuit would see, in one request.
+  const Status mixed = BothBroken([](PostVanilla& v, size_t i) {
+    if (i == 0) v.proofs[3].leaf += kOne;
+    if (i == 1) v.proofs[4].root += kOne;
+  });
+  EXPECT_EQ(circuit::BadSectorsOf(mixed), (std::vector<uint64_t>{142, 149}));
+  ExpectText(mixed, "2 sectors are bad: 142, 149; sector 142 (item 0), comm_r_last path of challenge 3: does not lead");
+  ExpectText(mixed, "; sector 149 (item 1), challenge 4: root is not comm_r_last");
+
+  const Status cut = BothBroken([](PostVanilla& v, size_t) { v.proofs.pop_back(); });
+  EXPECT_EQ(circuit::BadSectorsOf(cut), (std::vector<uint64_t>{142, 149}));
+
+  // One stranger is a bad sector; nothing but strangers is a wrong request.
+  const Status one = BothBroken([](PostVanilla& v, size_t i) { v.proofs[9].path.leaf_index ^= i; });
+  EXPECT_EQ(circuit::BadSectorsOf(one), (std::vector<uint64_t>{149}));
+  const Status all = BothBroken([](PostVanilla& v, size_t) { v.proofs[9].path.leaf_index ^= 1; });
+  EXPECT_TRUE(circuit::BadSectorsOf(all).empty());
+  ExpectText(all, "the challenges of no sector are those of this request: sector 142 (item 0), challenge 9: index");
 }
 
 TEST(UpdateRelations, EachBrokenAlone) {
