@@ -1,5 +1,7 @@
 #include "core/filecoin/parameter_bytes.h"
 
+#include "core/groth16/parameter_file.h"
+
 namespace cuzk::filecoin {
 namespace {
 
@@ -40,6 +42,10 @@ uint64_t ParameterBytes(const Circuit& circuit) {
     if (row.circuit == circuit.id) return row.bytes;
   }
   return 0;
+}
+
+Status CheckParameterHead(const Circuit& circuit, const std::filesystem::path& file) {
+  return groth16::CheckHead(file, ParameterBytes(circuit));
 }
 
 }  // namespace cuzk::filecoin

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/algebra/curve/point_io.h"
 #include "core/base/check.h"
+#include "core/groth16/identity.h"
 #include "core/r1cs/shape.h"
 
 namespace cuzk::groth16 {
@@ -42,11 +44,62 @@ uint64_t SectionCounts::FileBytes() const {
   return bytes;
 }
 
+namespace {
+
+/// The first line of a file that begins with text, such as an error page of a server, as far as 16 bytes go; empty for
+/// any other file.
+std::string TextAtBegin(const InputFile& file) {
+  std::array<uint8_t, 16> head{};
+  const auto begin = std::span(head).first(std::min<uint64_t>(head.size(), file.size()));
+  if (begin.empty() || !file.ReadAt(0, begin).ok()) return "";
+  auto printable = [](uint8_t c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\r' || c == '\t'; };
+  if (!std::all_of(begin.begin(), begin.end(), printable)) return "";
+  const std::string text(begin.begin(), begin.end());
+  return text.substr(0, text.find_first_of("\r\n\t"));
+}
+
+/// What is wrong with a file of which the size or the head shows that it is another one; `bytes` as for CheckHead.
+Status NotTheFile(const InputFile& file, uint64_t bytes, std::string_view cause) {
+  const auto record = ReadDevelopmentRecord(file.path());
+  const bool made = record.ok() && record->has_value();
+  std::string text(made ? "this is not the file that its development record describes"
+                        : "this is not the published file");
+  if (bytes != 0) text += StrCat(": ", file.size(), " bytes, ", bytes, " expected");
+  text += made ? "; it was cut or replaced" : "; the download failed or was cut";
+  const std::string begin = TextAtBegin(file);
+  if (!begin.empty()) return absl::InvalidArgumentError(StrCat(text, " (it is a text: \"", begin, "\")"));
+  return absl::InvalidArgumentError(cause.empty() ? text : StrCat(text, " (", cause, ")"));
+}
+
+/// Of an open file; the path is not named.
+Status CheckHeadOf(const InputFile& file, uint64_t bytes) {
+  if (bytes != 0 && file.size() != bytes) return NotTheFile(file, bytes, "");
+  std::array<uint8_t, kG1Bytes> head;
+  if (file.size() < head.size()) return NotTheFile(file, bytes, "alpha_g1: the file ends within it");
+  CUZK_RETURN_IF_ERROR(file.ReadAt(0, head));
+  const Status point = algebra::ReadG1Uncompressed(head, algebra::PointCheck::kCurveOnly).status();
+  return point.ok() ? absl::OkStatus() : NotTheFile(file, bytes, StrCat("alpha_g1: ", point.message()));
+}
+
+}  // namespace
+
+Status CheckHead(const std::filesystem::path& path, uint64_t bytes) {
+  CUZK_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path));
+  return Annotate(CheckHeadOf(file, bytes), path.string());
+}
+
 StatusOr<std::shared_ptr<const ParameterFile>> ParameterFile::Open(const std::filesystem::path& path,
                                                                    const std::optional<SectionCounts>& expected) {
   CUZK_ASSIGN_OR_RETURN(InputFile input, InputFile::Open(path));
   std::shared_ptr<ParameterFile> file(new ParameterFile(std::move(input)));
+  const uint64_t bytes = expected ? expected->FileBytes() : 0;
   Status status = file->FindSections(expected);
+  // The counts told another circuit's file already; what else is wrong with a file of another length follows from that.
+  if (absl::IsInvalidArgument(status)) {
+    const bool other_length = bytes != 0 && file->file().size() != bytes;
+    if (other_length || !CheckHeadOf(file->file(), 0).ok())
+      status = NotTheFile(file->file(), bytes, StrCat(status.message()));
+  }
   if (!status.ok()) return Annotate(status, path.string());
   return file;
 }
@@ -82,7 +135,7 @@ StatusOr<uint64_t> ParameterFile::ReadCount(Query query, uint64_t at, std::optio
   CUZK_RETURN_IF_ERROR(file_.ReadAt(at, bytes));
   const uint64_t count = LoadBe<uint32_t>(bytes.data()), left = file_.size() - at - bytes.size();
   if (expected && count != *expected) {
-    return absl::InvalidArgumentError(
+    return absl::FailedPreconditionError(
         StrCat("not of this circuit: section ", name, " has ", count, " points, expected ", *expected));
   }
   if (count > left / PointBytes(query)) {

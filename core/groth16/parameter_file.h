@@ -54,14 +54,20 @@ struct SectionCounts {
   uint64_t FileBytes() const;
 };
 
+/// What can be said of a parameter file before it is parsed: that it has `bytes` bytes (0: not known) and begins with a
+/// point of G1. Reads 96 bytes. Errors of InputFile::Open; InvalidArgument: "NAME: this is not the published file: 9
+/// bytes, 47373928632 expected; the download failed or was cut".
+Status CheckHead(const std::filesystem::path& path, uint64_t bytes);
+
 /// A parameter file, open for reading, with its key read and every length checked; its points are not decoded yet.
 /// Immutable; any number of threads.
 class ParameterFile {
  public:
   /// Reads the key (fully checked), finds the sections, and requires that the file ends exactly after the last one and
   /// that b_g1 and b_g2 are equally long. With `expected`, every count must be the circuit's, and is compared before
-  /// anything is made of it. NotFound without a file; InvalidArgument, naming the section and both numbers, for
-  /// anything else that is wrong with it.
+  /// anything is made of it. NotFound without a file; FailedPrecondition for the file of another circuit;
+  /// InvalidArgument for anything else that is wrong with it, naming the section and both numbers, and before them what
+  /// CheckHead would say.
   static StatusOr<std::shared_ptr<const ParameterFile>> Open(const std::filesystem::path& path,
                                                              const std::optional<SectionCounts>& expected = {});
 

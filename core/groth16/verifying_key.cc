@@ -54,7 +54,8 @@ StatusOr<uint64_t> ReadIcCount(Source& source, std::optional<uint64_t> expected)
   CUZK_RETURN_IF_ERROR(source.Next(bytes, "count of ic"));
   const uint64_t count = LoadBe<uint32_t>(bytes.data());
   if (expected && count != *expected) {
-    return absl::InvalidArgumentError(StrCat("not of this circuit: ic has ", count, " points, expected ", *expected));
+    return absl::FailedPreconditionError(
+        StrCat("not of this circuit: ic has ", count, " points, expected ", *expected));
   }
   if (count == 0) return absl::InvalidArgumentError("ic: has no points");
   if (count > source.left / kG1Bytes) {

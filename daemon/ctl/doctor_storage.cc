@@ -13,10 +13,11 @@
 
 #include "core/base/file.h"
 #include "core/base/input_file.h"
-#include "core/store/state_directory.h"
+#include "core/filecoin/parameter_bytes.h"
 #include "core/filecoin/types/registry.h"
 #include "core/groth16/identity.h"
 #include "core/groth16/parameter_file.h"
+#include "core/store/state_directory.h"
 #include "daemon/ctl/finding.h"
 
 namespace cuzk::daemon {
@@ -48,10 +49,9 @@ std::string KeyFault(const fs::path& folder, const filecoin::Circuit& circuit, b
 Finding Present(const Settings& settings, const fs::path& folder, const filecoin::Circuit& circuit, bool digests) {
   Finding finding{Level::kOk, StrCat("parameters ", circuit.id)};
   fs::path path = folder / circuit.params_file();
-  auto file = groth16::ParameterFile::Open(path);  // reads the key and the lengths
-  if (!file.ok()) {
-    return {Level::kFail, finding.check, StrCat(file.status().message()), "fetch the file again"};
-  }
+  Status whole = filecoin::CheckParameterHead(circuit, path);
+  if (whole.ok()) whole = groth16::ParameterFile::Open(path).status();  // reads the key and the lengths
+  if (!whole.ok()) return {Level::kFail, finding.check, StrCat(whole.message()), "fetch the file again"};
   std::error_code error;
   finding.said = StrCat(fs::file_size(path, error) >> 20, " MiB, lengths agree");
   auto record = groth16::ReadDevelopmentRecord(path);

@@ -9,6 +9,7 @@
 
 #include "core/algebra/curve/point_io.h"
 #include "core/base/file.h"
+#include "core/groth16/identity.h"
 #include "tests/unit/groth16/setup.h"
 
 namespace cuzk::groth16 {
@@ -16,6 +17,7 @@ namespace {
 
 using algebra::Fp;
 using algebra::G1Affine;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 /// A point of the curve outside the subgroup: x = 4, 5, … until the order is wrong.
@@ -97,6 +99,47 @@ TEST_F(ParameterFileTest, ACutAnywhereIsFound) {
     ASSERT_TRUE(absl::IsInvalidArgument(Check(std::string_view(good_).substr(0, cut)))) << cut;
   }
   EXPECT_THAT(MessageOf(good_ + '\0'), HasSubstr("1 bytes follow"));
+}
+
+TEST_F(ParameterFileTest, AFileThatIsAnotherOneIsToldByItsSizeAndHead) {
+  const std::string good_size = StrCat(good_.size());
+  const std::string html = "<!DOCTYPE html>\n<html><body>504 Gateway Time-out</body></html>\n";
+  EXPECT_THAT(MessageOf(""), EndsWith(StrCat("changed.params: this is not the published file: 0 bytes, ", good_size,
+                                             " expected; the download failed or was cut (alpha_g1: the file ends "
+                                             "within it)")));
+  EXPECT_THAT(MessageOf(html), EndsWith(StrCat(": this is not the published file: ", html.size(), " bytes, ", good_size,
+                                               " expected; the download failed or was cut (it is a text: "
+                                               "\"<!DOCTYPE html>\")")));
+  const std::string half = good_.substr(0, good_.size() / 2);
+  EXPECT_THAT(MessageOf(half), HasSubstr(StrCat(": this is not the published file: ", half.size(), " bytes, ",
+                                                good_size, " expected; the download failed or was cut (section ")));
+  // Files that are laid out before they are filled have the right length.
+  EXPECT_THAT(MessageOf(std::string(good_.size(), '\0')), HasSubstr("; the download failed or was cut (alpha_g1: "));
+  // Without a circuit to compare with, the head alone tells.
+  EXPECT_THAT(UncomparedMessageOf(html), HasSubstr("this is not the published file; the download failed or was cut "
+                                                   "(it is a text: "));
+  EXPECT_THAT(UncomparedMessageOf(half), HasSubstr("changed.params: section "));
+}
+
+TEST_F(ParameterFileTest, TheHeadIsCheckedWithoutParsing) {
+  const auto path = dir_ / "head.params";
+  auto head = [&](std::string_view bytes, uint64_t expected) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    return CheckHead(path, expected);
+  };
+  EXPECT_TRUE(head(good_, good_.size()).ok());
+  EXPECT_TRUE(head(good_, 0).ok());
+  EXPECT_TRUE(head(good_.substr(0, kG1Bytes) + "nonsense", 0).ok());
+  EXPECT_THAT(std::string(head(good_, good_.size() + 1).message()),
+              EndsWith(StrCat("head.params: this is not the published file: ", good_.size(), " bytes, ",
+                              good_.size() + 1, " expected; the download failed or was cut")));
+  EXPECT_THAT(std::string(head("", 0).message()), HasSubstr("this is not the published file; the download failed"));
+  EXPECT_THAT(std::string(head(std::string(500, '\0'), 500).message()), HasSubstr("500 bytes, 500 expected"));
+  EXPECT_TRUE(absl::IsNotFound(CheckHead(dir_ / "absent.params", 0)));
+  // Where the file was made here, nothing was downloaded.
+  std::ofstream(DevelopmentRecordPath(path)) << DevelopmentRecord{.sha256 = std::string(64, '0')}.ToJson();
+  EXPECT_THAT(std::string(head(good_.substr(1), good_.size()).message()),
+              HasSubstr("this is not the file that its development record describes: "));
 }
 
 TEST_F(ParameterFileTest, AnyFlippedBitIsFound) {
