@@ -15,7 +15,8 @@ namespace {
 FileIdentity IdentityOf(const struct stat& info) {
   constexpr int64_t kNanoseconds = 1'000'000'000;
   return {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size),
-          info.st_mtim.tv_sec * kNanoseconds + info.st_mtim.tv_nsec};
+          info.st_mtim.tv_sec * kNanoseconds + info.st_mtim.tv_nsec,
+          info.st_ctim.tv_sec * kNanoseconds + info.st_ctim.tv_nsec};
 }
 
 }  // namespace
@@ -65,7 +66,9 @@ void InputFile::Announce(uint64_t offset, uint64_t bytes) const {
 Status InputFile::CheckUnchanged() const {
   struct stat info {};
   if (fstat(fd_, &info) != 0) return ErrnoStatus(errno, "stat", path_);
-  if (IdentityOf(info) == identity_) return absl::OkStatus();
+  FileIdentity now = IdentityOf(info);
+  now.changed_ns = identity_.changed_ns;
+  if (now == identity_) return absl::OkStatus();
   return absl::FailedPreconditionError(StrCat(path_.string(), ": changed while it was being read"));
 }
 

@@ -14,6 +14,7 @@ namespace cuzk {
 struct FileIdentity {
   uint64_t device = 0, inode = 0, size = 0;
   int64_t modified_ns = 0;
+  int64_t changed_ns = 0;  ///< also after a change of its names, owner or mode; no program can set it
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
@@ -36,7 +37,7 @@ class InputFile {
   Status ReadAt(uint64_t offset, std::span<uint8_t> out) const;
   /// Says that these bytes will be read soon, so that the disk works meanwhile. Advice only.
   void Announce(uint64_t offset, uint64_t bytes) const;
-  /// FailedPrecondition if the file is not what it was when it was opened.
+  /// FailedPrecondition if the file is not what it was when it was opened. Other names, owners or modes are no change.
   Status CheckUnchanged() const;
 
  private:

@@ -116,24 +116,34 @@ StatusOr<std::string> Sha256Digest(const InputFile& file, const Progress& progre
   return ToHex(ByteSpan(hash).first(32));
 }
 
+StatusOr<ExpectedDigest> ExpectedDigestOf(const std::filesystem::path& parameter_file,
+                                          const std::optional<std::string>& published) {
+  CUZK_ASSIGN_OR_RETURN(const std::optional<DevelopmentRecord> record, ReadDevelopmentRecord(parameter_file));
+  if (record) return ExpectedDigest{Provenance::kDevelopment, record->sha256};
+  if (published) return ExpectedDigest{Provenance::kPublished, *published};
+  return absl::FailedPreconditionError(
+      StrCat(parameter_file.string(), ": no digest is published for this circuit, and there is no ",
+             DevelopmentRecordPath(parameter_file).filename().string(), " beside the file"));
+}
+
+Status CheckDigest(const InputFile& file, const ExpectedDigest& expected, const Progress& progress,
+                   const std::stop_token& stop) {
+  const bool development = expected.provenance == Provenance::kDevelopment;
+  CUZK_ASSIGN_OR_RETURN(const std::string found,
+                        development ? Sha256Digest(file, progress, stop) : PublishedDigest(file, progress, stop));
+  CUZK_RETURN_IF_ERROR(file.CheckUnchanged());
+  if (found == expected.digest) return absl::OkStatus();
+  const std::string name = file.path().string();
+  return absl::FailedPreconditionError(
+      development ? StrCat(name, ": SHA-256 is ", found, ", its development record says ", expected.digest)
+                  : StrCat(name, ": digest is ", found, ", published is ", expected.digest));
+}
+
 StatusOr<Provenance> Identify(const InputFile& file, const std::optional<std::string>& published,
                               const Progress& progress, const std::stop_token& stop) {
-  const std::string name = file.path().string();
-  CUZK_ASSIGN_OR_RETURN(std::optional<DevelopmentRecord> record, ReadDevelopmentRecord(file.path()));
-  if (!record && !published) {
-    return absl::FailedPreconditionError(StrCat(name, ": no digest is published for this circuit, and there is no ",
-                                                DevelopmentRecordPath(file.path()).filename().string(),
-                                                " beside the file"));
-  }
-  CUZK_ASSIGN_OR_RETURN(const std::string found,
-                        record ? Sha256Digest(file, progress, stop) : PublishedDigest(file, progress, stop));
-  CUZK_RETURN_IF_ERROR(file.CheckUnchanged());
-  if (found == (record ? record->sha256 : *published)) {
-    return record ? Provenance::kDevelopment : Provenance::kPublished;
-  }
-  return absl::FailedPreconditionError(
-      record ? StrCat(name, ": SHA-256 is ", found, ", its development record says ", record->sha256)
-             : StrCat(name, ": digest is ", found, ", published is ", *published));
+  CUZK_ASSIGN_OR_RETURN(const ExpectedDigest expected, ExpectedDigestOf(file.path(), published));
+  CUZK_RETURN_IF_ERROR(CheckDigest(file, expected, progress, stop));
+  return expected.provenance;
 }
 
 Provenance IdentifyKey(const VerifyingKey& key, const std::optional<std::string>& published) {

@@ -43,6 +43,20 @@ enum class Provenance { kPublished, kDevelopment };
 /// The record beside a parameter file; nothing if there is none.
 StatusOr<std::optional<DevelopmentRecord>> ReadDevelopmentRecord(const std::filesystem::path& parameter_file);
 
+/// The digest that a parameter file must have.
+struct ExpectedDigest {
+  Provenance provenance = Provenance::kPublished;
+  std::string digest;  ///< for kPublished the table's, for kDevelopment SHA-256, both in lower-case hex
+};
+/// That of the record beside the file, or else the table's (`published`, if the table has one). FailedPrecondition if
+/// there is neither; InvalidArgument for a malformed record.
+StatusOr<ExpectedDigest> ExpectedDigestOf(const std::filesystem::path& parameter_file,
+                                          const std::optional<std::string>& published);
+/// Reads the file once. FailedPrecondition, with both digests, if it has another one, or if it changed meanwhile;
+/// Cancelled by `stop`.
+Status CheckDigest(const InputFile& file, const ExpectedDigest& expected, const Progress& progress,
+                   const std::stop_token& stop = {});
+
 /// Tells whether a file is the published one (`published` is the table's digest, if the table has one) or a development
 /// file with its record beside it (a recorded fixture NAME.json stands for the record). FailedPrecondition if it is
 /// neither, with both digests, or if it changed meanwhile; InvalidArgument for a malformed record; Cancelled by `stop`.

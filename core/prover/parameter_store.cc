@@ -1,8 +1,11 @@
 #include "core/prover/parameter_store.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <system_error>
+#include <thread>
 
 #include "core/base/check.h"
 
@@ -20,13 +23,6 @@ struct ParameterStore::Held {
 
  private:
   mutable std::atomic<std::chrono::steady_clock::time_point> last_use_{};
-};
-
-/// A file whose digest was computed, and with what it was compared.
-struct ParameterStore::KnownFile {
-  FileIdentity identity;
-  std::optional<std::string> published;
-  groth16::Provenance provenance;
 };
 
 /// Parameters below this share of another circuit's stay when that one is loaded: WinningPoSt is 1/180 of the smallest
@@ -60,9 +56,43 @@ struct Share {
   memory::Budget& budget;
 };
 
+/// Progress of two things that go over the same bytes, told as one: bytes done by both of twice the bytes.
+class Halves {
+ public:
+  Halves(const Progress& whole, uint64_t bytes) : whole_(whole), bytes_(bytes) {}
+  /// Of thing 0 or 1. Any thread.
+  Progress Of(size_t thing) {
+    return [this, thing](uint64_t done, uint64_t total) {
+      std::lock_guard lock(mutex_);
+      done_[thing] = total == 0 ? bytes_
+                                : static_cast<uint64_t>(static_cast<double>(done) / static_cast<double>(total) *
+                                                        static_cast<double>(bytes_));
+      if (whole_) whole_(done_[0] + done_[1], 2 * bytes_);
+    };
+  }
+
+ private:
+  const Progress& whole_;
+  const uint64_t bytes_;
+  std::mutex mutex_;
+  std::array<uint64_t, 2> done_{};  // guarded by mutex_
+};
+
+/// Runs the work in a thread of its own, or, where none is to be had, at once.
+template <class Work>
+std::jthread BeginOrRun(Work work) {
+  try {
+    return std::jthread(work);
+  } catch (const std::system_error&) {
+    work();
+    return {};
+  }
+}
+
 }  // namespace
 
-ParameterStore::ParameterStore(const ParameterStoreOptions& options) : options_(options) {
+ParameterStore::ParameterStore(const ParameterStoreOptions& options)
+    : options_(options), verified_(options.verified_files) {
   CUZK_CHECK(options.budget != nullptr);
   reclaimer_ = options.budget->AddReclaimer([this](uint64_t bytes) { EvictIdle(bytes); });
 }
@@ -110,32 +140,71 @@ Status ParameterStore::Load(Device& device, const ParameterRequest& request, Ent
                             const Progress& progress) {
   CUZK_ASSIGN_OR_RETURN(File file,
                         groth16::ParameterFile::Open(request.path, groth16::SectionCounts::Of(*request.shape)));
-  const uint64_t bytes = file->file().size();
-  const bool hashes = options_.digest == DigestPolicy::kCheck && !Remembered(request, *file);
-  uint64_t before = 0;
-  Progress report = [&](uint64_t done, uint64_t) {
-    const uint64_t total = hashes ? 2 * bytes : bytes;
-    {
-      std::lock_guard lock(mutex_);
-      entry.done = before + done;
-      entry.total = total;
-    }
-    if (progress) progress(before + done, total);
-  };
-  CUZK_ASSIGN_OR_RETURN(groth16::Provenance provenance, ProvenanceOf(request, *file, report, stop));
-  if (hashes) before = bytes;
-  if (provenance == groth16::Provenance::kDevelopment && !options_.allow_development) {
+  CUZK_ASSIGN_OR_RETURN(const groth16::ExpectedDigest expected, Expected(request));
+  const bool development = expected.provenance == groth16::Provenance::kDevelopment;
+  if (development && !options_.allow_development) {
     return absl::FailedPreconditionError(
         StrCat(request.path.string(), ": development parameters, which params.allow_development forbids"));
   }
+  Progress report = [&](uint64_t done, uint64_t total) {
+    {
+      std::lock_guard lock(mutex_);
+      entry.done = done;
+      entry.total = total;
+    }
+    if (progress) progress(done, total);
+  };
   const LoadOptions load{.policy = options_.points, .plan = options_.plan, .progress = report, .stop = stop};
-  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const Held> held, Place(device, request, file, load));
+  const bool known = options_.digest == DigestPolicy::kSkip ||
+                     (options_.digest == DigestPolicy::kCheck && verified_.Has(file->file(), expected.digest));
+  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const Held> held, known ? Place(device, request, file, load)
+                                                                : PlaceChecked(device, request, file, expected, load));
   // What was loaded is what was hashed.
   CUZK_RETURN_IF_ERROR(file->CheckUnchanged());
   std::lock_guard lock(mutex_);
-  entry.development = provenance == groth16::Provenance::kDevelopment;
+  entry.development = development;
   entry.held = std::move(held);
   return absl::OkStatus();
+}
+
+StatusOr<groth16::ExpectedDigest> ParameterStore::Expected(const ParameterRequest& request) const {
+  if (options_.digest != DigestPolicy::kSkip) {
+    return groth16::ExpectedDigestOf(request.path, request.published_digest);
+  }
+  CUZK_ASSIGN_OR_RETURN(const auto record, groth16::ReadDevelopmentRecord(request.path));
+  using groth16::Provenance;
+  return groth16::ExpectedDigest{record ? Provenance::kDevelopment : Provenance::kPublished, ""};
+}
+
+/// Places and computes the digest at the same time, each of which reads the file: the second finds it in memory, so
+/// that the disk reads it once.
+StatusOr<std::shared_ptr<const ParameterStore::Held>> ParameterStore::PlaceChecked(
+    Device& device, const ParameterRequest& request, const File& file, const groth16::ExpectedDigest& expected,
+    const LoadOptions& options) {
+  Halves halves(options.progress, file->file().size());
+  std::stop_source both;
+  const std::stop_callback pass_on(options.stop, [&both] { both.request_stop(); });
+  Status checked;
+  auto check = [&] {
+    checked = groth16::CheckDigest(file->file(), expected, halves.Of(0), both.get_token());
+    if (!checked.ok()) both.request_stop();
+  };
+  LoadOptions load = options;
+  load.progress = halves.Of(1);
+  load.stop = both.get_token();
+  StatusOr<std::shared_ptr<const Held>> held = absl::CancelledError("the digest is wrong");
+  {
+    std::jthread checker = BeginOrRun(check);
+    if (!both.stop_requested()) held = Place(device, request, file, load);
+    if (!held.ok()) both.request_stop();
+  }
+  // Either may have stopped the other: the error is the one that was first.
+  if (!checked.ok() && !absl::IsCancelled(checked)) return checked;
+  if (!held.ok()) return held.status();
+  CUZK_RETURN_IF_ERROR(checked);
+  const Status kept = verified_.Add(file->file(), expected.digest);
+  if (!kept.ok() && options_.warn) options_.warn(StrCat("the digest will be computed again: ", kept.message()));
+  return held;
 }
 
 /// Plans, reserves and loads. Waits for the budget without holding up the device's other loads: what they are for may
@@ -227,30 +296,6 @@ bool ParameterStore::EvictFrom(const Device& device, uint64_t for_points) {
   dropped = std::move(oldest->second);
   entries_.erase(oldest);
   return true;
-}
-
-std::optional<groth16::Provenance> ParameterStore::Remembered(const ParameterRequest& request,
-                                                              const groth16::ParameterFile& file) const {
-  std::lock_guard lock(mutex_);
-  auto known = known_files_.find(request.path);
-  if (known == known_files_.end() || known->second.identity != file.file().identity()) return std::nullopt;
-  if (known->second.published != request.published_digest) return std::nullopt;
-  return known->second.provenance;
-}
-
-StatusOr<groth16::Provenance> ParameterStore::ProvenanceOf(const ParameterRequest& request,
-                                                           const groth16::ParameterFile& file, const Progress& progress,
-                                                           const std::stop_token& stop) {
-  if (options_.digest == DigestPolicy::kSkip) {
-    CUZK_ASSIGN_OR_RETURN(auto record, groth16::ReadDevelopmentRecord(request.path));
-    return record ? groth16::Provenance::kDevelopment : groth16::Provenance::kPublished;
-  }
-  if (auto provenance = Remembered(request, file)) return *provenance;
-  CUZK_ASSIGN_OR_RETURN(groth16::Provenance provenance,
-                        groth16::Identify(file.file(), request.published_digest, progress, stop));
-  std::lock_guard lock(mutex_);
-  known_files_[request.path] = {file.file().identity(), request.published_digest, provenance};
-  return provenance;
 }
 
 StatusOr<bool> ParameterStore::Evict(const std::string& circuit) {

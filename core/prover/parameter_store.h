@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,11 +21,13 @@
 #include "core/memory/budget.h"
 #include "core/prover/device.h"
 #include "core/prover/device_lease.h"
+#include "core/prover/verified_files.h"
 
 namespace cuzk::prover {
 
-/// Whether a file's digest is computed when it is loaded.
-enum class DigestPolicy { kCheck, kSkip };
+/// Whether a file's digest is computed when it is loaded: kCheck, unless the file is the same as when it was computed
+/// last; kAlways, each time; kSkip, never.
+enum class DigestPolicy { kCheck, kAlways, kSkip };
 
 /// Everything about the parameters of one circuit.
 struct ParameterRequest {
@@ -38,8 +41,12 @@ struct ParameterStoreOptions {
   memory::Budget* budget = nullptr;  ///< must outlive the store
   bool allow_development = false;
   DigestPolicy digest = DigestPolicy::kCheck;
+  /// Where the files whose digest was found right are remembered over restarts; empty: nowhere.
+  std::filesystem::path verified_files;
   groth16::PointPolicy points = groth16::PointPolicy::kCurve;
   PlanOptions plan;
+  /// Told what an operator should know and what stops no load; may be empty. Any thread.
+  std::function<void(const std::string&)> warn;
 };
 
 /// One circuit on one device, as status shows it.
@@ -64,11 +71,12 @@ class ParameterStore {
   /// The parameters, loaded if they are not. Reserves their host bytes in the budget first, which drops idle ones when
   /// there is no room and waits while what is missing is in use. Where the device has no room because of idle ones,
   /// those go, least recently used first; but a small circuit never goes for a large one, which would gain nothing by
-  /// it and has the small one loaded again at the least convenient time. A file's digest is computed once as long as
-  /// the file stays the same. Errors: those of ParameterFile::Open, Identify and Device::Load, annotated with the
-  /// circuit; FailedPrecondition for development parameters that are not allowed, or a file that changes meanwhile;
-  /// NotFound for a missing file; ResourceExhausted if the budget or the device could never hold them; Cancelled by
-  /// `stop`. A failed load is forgotten after its waiters were told: the next Get tries again.
+  /// it and has the small one loaded again at the least convenient time. A file's digest is computed while the file is
+  /// loaded, by a thread of its own, and parameters whose digest is wrong are never handed out. `progress` is called by
+  /// one thread at a time. Errors: those of ParameterFile::Open, ExpectedDigestOf, CheckDigest and Device::Load,
+  /// annotated with the circuit; FailedPrecondition for development parameters that are not allowed, or a file that
+  /// changes meanwhile; NotFound for a missing file; ResourceExhausted if the budget or the device could never hold
+  /// them; Cancelled by `stop`. A failed load is forgotten after its waiters were told: the next Get tries again.
   StatusOr<std::shared_ptr<const ResidentParameters>> Get(Device& device, const ParameterRequest& request,
                                                           std::stop_token stop, const Progress& progress);
 
@@ -85,15 +93,14 @@ class ParameterStore {
  private:
   struct Entry;
   struct Held;
-  struct KnownFile;
   using Key = std::pair<const Device*, std::string>;
   using File = std::shared_ptr<const groth16::ParameterFile>;
   Status Load(Device& device, const ParameterRequest& request, Entry& entry, std::stop_token stop,
               const Progress& progress);
-  std::optional<groth16::Provenance> Remembered(const ParameterRequest& request,
-                                                const groth16::ParameterFile& file) const;
-  StatusOr<groth16::Provenance> ProvenanceOf(const ParameterRequest& request, const groth16::ParameterFile& file,
-                                             const Progress& progress, const std::stop_token& stop);
+  StatusOr<groth16::ExpectedDigest> Expected(const ParameterRequest& request) const;
+  StatusOr<std::shared_ptr<const Held>> PlaceChecked(Device& device, const ParameterRequest& request, const File& file,
+                                                     const groth16::ExpectedDigest& expected,
+                                                     const LoadOptions& options);
   StatusOr<std::shared_ptr<const Held>> Place(Device& device, const ParameterRequest& request, const File& file,
                                               const LoadOptions& options);
   StatusOr<std::shared_ptr<const Held>> PlaceNow(Device& device, const ParameterRequest& request, const File& file,
@@ -109,8 +116,8 @@ class ParameterStore {
   std::condition_variable_any changed_;
   std::map<Key, std::shared_ptr<Entry>> entries_;                         // guarded by mutex_
   std::map<const Device*, std::unique_ptr<ComputeRegion>> load_regions_;  // guarded by mutex_; never removed
-  std::map<std::filesystem::path, KnownFile> known_files_;                // guarded by mutex_
-  memory::Registration reclaimer_;                                        // last: ends before the rest
+  VerifiedFiles verified_;
+  memory::Registration reclaimer_;  // last: ends before the rest
 };
 
 }  // namespace cuzk::prover

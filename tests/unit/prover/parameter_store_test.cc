@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 #include <functional>
 #include <future>
@@ -224,6 +225,76 @@ TEST_F(ParameterStoreTest, ADigestIsComputedOnceForAFile) {
   ASSERT_TRUE(WriteFile(first_.path(), AsBytes(ReadFile(first_.path()).value())).ok());
   load();
   EXPECT_EQ(total, 2 * bytes);
+}
+
+TEST_F(ParameterStoreTest, ADigestIsRememberedOverARestartUnlessItIsToBeComputedAlways) {
+  const std::filesystem::path remembered = first_.path().string() + ".verified";
+  const uint64_t bytes = first_.Open()->file().size();
+  auto load = [&](DigestPolicy digest) {
+    ParameterStoreOptions options = Options();
+    options.digest = digest;
+    options.verified_files = remembered;
+    uint64_t total = 0;
+    ParameterStore store(options);
+    EXPECT_TRUE(store.Get(device_, Request(first_, "one"), {}, [&](uint64_t, uint64_t all) { total = all; }).ok());
+    return total;
+  };
+  EXPECT_EQ(load(DigestPolicy::kCheck), 2 * bytes);
+  EXPECT_EQ(load(DigestPolicy::kCheck), bytes);
+  EXPECT_EQ(load(DigestPolicy::kAlways), 2 * bytes);
+  // Another mode changes nothing but the time of the change, which no program can set.
+  std::filesystem::permissions(first_.path(), std::filesystem::perms::group_read, std::filesystem::perm_options::add);
+  std::filesystem::permissions(first_.path(), std::filesystem::perms::group_read,
+                               std::filesystem::perm_options::remove);
+  EXPECT_EQ(load(DigestPolicy::kCheck), 2 * bytes);
+  EXPECT_EQ(load(DigestPolicy::kCheck), bytes);
+  // A record that expects another digest is not served by the one that was found.
+  ASSERT_TRUE(WriteFile(groth16::DevelopmentRecordPath(first_.path()),
+                        AsBytes(groth16::DevelopmentRecord{.sha256 = std::string(64, '0')}.ToJson()))
+                  .ok());
+  ParameterStoreOptions options = Options();
+  options.verified_files = remembered;
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(ParameterStore(options).Get(device_, Request(first_, "one"), {}, {}).status()));
+  std::filesystem::remove(remembered);
+}
+
+TEST_F(ParameterStoreTest, WhatCannotBeRememberedIsTold) {
+  std::vector<std::string> told;
+  ParameterStoreOptions options = Options();
+  options.verified_files = "/nonexistent/verified";
+  options.warn = [&](const std::string& text) { told.push_back(text); };
+  ParameterStore store(options);
+  EXPECT_TRUE(store.Get(device_, Request(first_, "one"), {}, {}).ok());
+  ASSERT_EQ(told.size(), 1);
+  EXPECT_THAT(told[0], HasSubstr("/nonexistent/verified"));
+}
+
+TEST_F(ParameterStoreTest, TheDigestIsComputedWhileTheFileIsLoaded) {
+  device_.HoldLoads();
+  ParameterStore store(Options());
+  const uint64_t bytes = first_.Open()->file().size();
+  std::atomic<uint64_t> done = 0;
+  auto loaded = std::async(std::launch::async, [&] {
+    return store.Get(device_, Request(first_, "one"), {}, [&](uint64_t now, uint64_t) { done = now; }).status();
+  });
+  // All of the digest and nothing of the load.
+  while (done < bytes) std::this_thread::yield();
+  EXPECT_EQ(device_.waiting_loads(), 1);
+  device_.ReleaseLoads();
+  EXPECT_TRUE(loaded.get().ok());
+}
+
+TEST_F(ParameterStoreTest, AWrongDigestEndsTheLoad) {
+  ASSERT_TRUE(WriteFile(groth16::DevelopmentRecordPath(first_.path()),
+                        AsBytes(groth16::DevelopmentRecord{.sha256 = std::string(64, '0')}.ToJson()))
+                  .ok());
+  device_.HoldLoads();  // it never begins
+  ParameterStore store(Options());
+  const Status status = store.Get(device_, Request(first_, "one"), {}, {}).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("its development record says 000"));
+  EXPECT_EQ(Used(), 0u);
 }
 
 TEST_F(ParameterStoreTest, AFileThatChangesWhileItIsLoadedIsRefused) {
