@@ -63,6 +63,11 @@ constexpr MetricRow kRows[] = {
      "Jobs that were found damaged in the job store: proved again, or failed.", {}},
     {kDeviceErrors, kCounter, "cuzk_device_errors_total", "", "Partitions that a device gave back with an error.", {}},
     {kDevicesLost, kCounter, "cuzk_devices_lost_total", "", "Devices that were lost.", {}},
+    {kDevicesPresent, kGauge, "cuzk_devices_present", "", "NVIDIA cards that the PCI bus showed at the start.", {}},
+    {kDevicesUsable, kGauge, "cuzk_devices_usable", "",
+     "Devices that take partitions: cards that work, or the CPU where it proves.", {}},
+    {kFallbackToCpu, kGauge, "cuzk_device_fallback_to_cpu", "",
+     "1 while the CPU proves because devices.use = auto found no card, 0 otherwise.", {}},
 
     // Memory.
     {kMemoryBudget, kGauge, "cuzk_memory_budget_bytes", "", "What the budget allows: memory.budget less grpc.ingress_memory.", {}},

@@ -53,6 +53,9 @@ constexpr SettingRow kRows[] = {
     {"params.allow_development", kBool, "false", "", "", "", false,
      "Accept parameters that `cuzkctl params make` made. Whoever made them can forge proofs that this machine "
      "accepts."},
+    {"params.verify", kText, "once", "once|always", "", "", false,
+     "When the digest of a parameter file is computed, which happens while it is loaded. once: not again while device, "
+     "inode, size and times of the file are the same, also after a restart. always: at every load."},
     {"params.preload", kList, "", "", "", "", false,
      "Circuits whose parameters are loaded at start-up, such as porep-32g."},
     {"params.evict_idle", kDuration, "0s", "", "", "", true,
@@ -62,7 +65,11 @@ constexpr SettingRow kRows[] = {
      "Accept jobs while those are being loaded, instead of answering that the daemon is starting."},
 
     {"devices.use", kText, "auto", "auto|gpu|cpu", "", "BELLMAN_NO_GPU", false,
-     "What proves: the GPUs if this build has them and the machine too, else the CPU; or one of them only."},
+     "What proves. auto: the NVIDIA cards, and the CPU only where the PCI bus shows no such card. gpu: the cards "
+     "alone. cpu: the CPU alone."},
+    {"devices.wait", kDuration, "2m", "", "", "", false,
+     "How long a start waits for a card that the machine has and the driver does not serve yet; then the daemon ends "
+     "with exit code 69. Drivers and fabric managers come up late at boot."},
     {"devices.cards", kList, "", "", "", "", false,
      "The GPUs that prove, by number or UUID as `nvidia-smi -L` shows them; empty: all."},
     {"devices.memory", kSize, "auto", "auto", "", "", false,

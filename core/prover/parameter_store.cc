@@ -155,9 +155,11 @@ Status ParameterStore::Load(Device& device, const ParameterRequest& request, Ent
     if (progress) progress(done, total);
   };
   const LoadOptions load{.policy = options_.points, .plan = options_.plan, .progress = report, .stop = stop};
+  LoadOptions alone = load;
+  alone.progress = [&, bytes = file->file().size()](uint64_t done, uint64_t) { report(done, bytes); };
   const bool known = options_.digest == DigestPolicy::kSkip ||
                      (options_.digest == DigestPolicy::kCheck && verified_.Has(file->file(), expected.digest));
-  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const Held> held, known ? Place(device, request, file, load)
+  CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const Held> held, known ? Place(device, request, file, alone)
                                                                 : PlaceChecked(device, request, file, expected, load));
   // What was loaded is what was hashed.
   CUZK_RETURN_IF_ERROR(file->CheckUnchanged());

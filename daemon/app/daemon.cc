@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "daemon/app/daemon_parts.h"
+#include "daemon/app/device_wait.h"
 #include "daemon/app/open_files.h"
 #include "daemon/app/preloaded.h"
 #include "daemon/app/spare_threads.h"
+#include "daemon/app/waiting_front.h"
 #include "daemon/common/version.h"
 #include "daemon/http/http_pages.h"
 #include "daemon/http/legacy_metrics.h"
@@ -48,7 +50,7 @@ Status Daemon::AwaitLoss(std::stop_token stop) const { return parts_->engine->Aw
 void Daemon::OnListenerLost(std::function<void()> call) { parts_->library_log.OnListenerLost(std::move(call)); }
 
 StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const DaemonOptions& options,
-                                                const DaemonSeams& seams) {
+                                                const Pause& pause, const DaemonSeams& seams) {
   // The pool of threads is the first of the parts.
   const size_t needed = ThreadsNeeded(options);
   const size_t wanted = needed + kThreadsForCalls + HttpServer::kManyThreads;
@@ -58,7 +60,9 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
   auto parts = std::make_unique<Parts>(settings, options);
   if (few) parts->log.Warning(StrCat("at most ", spare, " threads can be made now: HTTP and gRPC have few"));
   RaiseOpenFiles(parts->log);
-  CUZK_RETURN_IF_ERROR(parts->MakeEngine(seams));
+  CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
+  CUZK_RETURN_IF_ERROR(parts->PickDevices(arithmetic, pause, seams));
+  CUZK_RETURN_IF_ERROR(parts->MakeEngine(arithmetic, seams));
   // Whoever is answered may send jobs, unless parameters are to be loaded first.
   const bool ready = options.preload.empty() || options.ready_before_preload;
   if (ready) parts->readiness.Set("");
@@ -70,22 +74,61 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
   return daemon;
 }
 
-Status Daemon::Parts::MakeEngine(const DaemonSeams& seams) {
-  CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
+Status Daemon::Parts::PickDevices(algebra::Arithmetic arithmetic, const Pause& pause, const DaemonSeams& seams) {
+  const DeviceSources sources = seams.sources.value_or(DeviceSources{.driver = card_driver.get()});
+  std::unique_ptr<WaitingFront> front;
+  std::string told;
+  auto tell = [&](const std::string& why) {
+    if (why != std::exchange(told, why)) {
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options.devices_wait).count();
+      log.Error(StrCat("waiting for a card, for at most ", seconds, " s (devices.wait): ", why));
+    }
+    if (front != nullptr) {
+      front->Say(why);
+      return absl::OkStatus();
+    }
+    CUZK_ASSIGN_OR_RETURN(identity, MakeTlsIdentity(options.server));
+    auto metrics_text = [this] {
+      UpdateProcessMetrics(metrics);
+      return metrics.Text();
+    };
+    CUZK_ASSIGN_OR_RETURN(front, WaitingFront::Start({&options, identity.get(), &calls, metrics_text}, why));
+    return absl::OkStatus();
+  };
+  auto look = [&] {
+    DeviceSearch search = FindDevices(options.devices, sources, arithmetic, pool);
+    metrics.Set(MetricId::kDevicesPresent, {}, static_cast<double>(search.present));
+    return search;
+  };
+  for (MetricId id : {MetricId::kReady, MetricId::kDevicesUsable, MetricId::kFallbackToCpu}) metrics.Set(id, {}, 0);
+  CUZK_ASSIGN_OR_RETURN(devices, AwaitDevices({.limit = options.devices_wait,
+                                               .now = [] { return std::chrono::steady_clock::now(); },
+                                               .look = look,
+                                               .tell = tell,
+                                               .pause = [&] { return pause(told); }}));
+  metrics.Set(MetricId::kFallbackToCpu, {}, devices.fallback_to_cpu ? 1 : 0);
+  return absl::OkStatus();
+}
+
+Status Daemon::Parts::MakeEngine(algebra::Arithmetic arithmetic, const DaemonSeams& seams) {
   const BuildInfo build = Build();
   metrics.Set(MetricId::kBuildInfo, {build.version, build.revision, build.cuda, build.architectures, build.compiler},
               1);
-  CUZK_ASSIGN_OR_RETURN(devices, PickDevices(options.devices, arithmetic, pool));
   if (seams.devices) seams.devices(devices);
   for (const LeftOut& card : devices.left_out) {
     log.Error(card.why);
     metrics.Set(MetricId::kDeviceHealthy, {StrCat(card.ordinal), card.uuid}, 0);
   }
-  log.Info(devices.explanation);
+  if (devices.fallback_to_cpu) {
+    log.Warning(StrCat(devices.explanation, "; devices.use = \"cpu\" says that this is wanted"));
+  } else {
+    log.Info(devices.explanation);
+  }
   WatchCards();
   log.Info(StrCat("memory budget ", (options.memory_budget + options.server.ingress_bytes) >> 20, " MiB, of which ",
                   options.server.ingress_bytes >> 20, " MiB for arriving messages; status and metrics show the other ",
                   options.memory_budget >> 20, " MiB"));
+  if (std::string note = ParameterNote(options.engine.parameter_directory); !note.empty()) log.Warning(note);
   if (StatusOr<memory::MemoryLimits> limits = memory::DetectMemory(); limits.ok()) {
     if (std::string note = BudgetNote(options, *limits); !note.empty()) log.Warning(note);
   }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "core/base/log.h"
@@ -15,6 +16,8 @@ namespace cuzk::daemon {
 
 /// For tests alone; the defaults do nothing.
 struct DaemonSeams {
+  /// Where cards are looked for, instead of this machine.
+  std::optional<DeviceSources> sources;
   /// Called with the devices that were picked, before the engine sees them.
   std::function<void(DeviceChoice&)> devices;
   engine::EngineSeams engine;
@@ -22,11 +25,16 @@ struct DaemonSeams {
 
 class Daemon {
  public:
+  /// Waits a moment of a start that waits for a card, of which `why` tells what is wrong; false once the start is to
+  /// end.
+  using Pause = std::function<bool(const std::string& why)>;
+
   /// Everything up to listening sockets. Takes jobs at once if there is nothing to preload or it need not be waited
-  /// for; until then it answers that it is starting. Errors: Unavailable, no device; FailedPrecondition or
-  /// PermissionDenied, an address, a folder, a key; InvalidArgument, a setting or a certificate.
+  /// for; until then it answers that it is starting. Errors: Unavailable, no device within devices.wait; Cancelled, by
+  /// `pause`; FailedPrecondition or PermissionDenied, an address, a folder, a key; InvalidArgument, a setting or a
+  /// certificate.
   static StatusOr<std::unique_ptr<Daemon>> Start(const Settings& settings, const DaemonOptions& options,
-                                                 const DaemonSeams& seams = {});
+                                                 const Pause& pause, const DaemonSeams& seams = {});
   ~Daemon();
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;

@@ -36,7 +36,9 @@ struct Daemon::Parts {
         calls(waiting, o.server.keepalive_timeout),
         telemetry(log, metrics) {}
 
-  Status MakeEngine(const DaemonSeams& seams);
+  /// Finds the devices, waiting for cards where that may help. Errors as of Daemon::Start.
+  Status PickDevices(algebra::Arithmetic arithmetic, const Pause& pause, const DaemonSeams& seams);
+  Status MakeEngine(algebra::Arithmetic arithmetic, const DaemonSeams& seams);
   /// Errors of cards are counted from then on; where the driver does not report them, the log says so.
   void WatchCards();
   /// With so many threads for HTTP.
@@ -64,6 +66,7 @@ struct Daemon::Parts {
   CallWatch calls;
   FewAtOnce traces{4};
   Telemetry telemetry;
+  const std::unique_ptr<CardDriver> card_driver = MakeCardDriver();
   DeviceChoice devices;
   std::unique_ptr<XidWatch> xids;
   std::unique_ptr<engine::Engine> engine;

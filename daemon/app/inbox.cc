@@ -37,20 +37,35 @@ void Inbox::Post(Event event) {
   CUZK_CHECK(write(posted_, &one, sizeof one) == sizeof one);
 }
 
+std::optional<Event> Inbox::Take() {
+  signalfd_siginfo signal{};
+  if (read(signals_, &signal, sizeof signal) == sizeof signal) {
+    return signal.ssi_signo == SIGHUP ? Event::kReloadSignal : Event::kStopSignal;
+  }
+  uint64_t one = 0;
+  if (read(posted_, &one, sizeof one) != sizeof one) return std::nullopt;
+  std::lock_guard lock(mutex_);
+  Event event = events_.front();
+  events_.pop_front();
+  return event;
+}
+
 Event Inbox::Next() {
   while (true) {
     std::array<pollfd, 2> waiting{{{signals_, POLLIN, 0}, {posted_, POLLIN, 0}}};
     poll(waiting.data(), waiting.size(), -1);
-    signalfd_siginfo signal{};
-    if (read(signals_, &signal, sizeof signal) == sizeof signal) {
-      return signal.ssi_signo == SIGHUP ? Event::kReloadSignal : Event::kStopSignal;
-    }
-    uint64_t one = 0;
-    if (read(posted_, &one, sizeof one) != sizeof one) continue;
-    std::lock_guard lock(mutex_);
-    Event event = events_.front();
-    events_.pop_front();
-    return event;
+    if (std::optional<Event> event = Take()) return *event;
+  }
+}
+
+std::optional<Event> Inbox::NextWithin(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return std::nullopt;
+    std::array<pollfd, 2> waiting{{{signals_, POLLIN, 0}, {posted_, POLLIN, 0}}};
+    poll(waiting.data(), waiting.size(), static_cast<int>(left.count()));
+    if (std::optional<Event> event = Take()) return event;
   }
 }
 

@@ -3,8 +3,10 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace cuzk::daemon {
@@ -24,8 +26,13 @@ class Inbox {
   void Post(Event event);
   /// Waits for the next one. The main thread alone.
   Event Next();
+  /// The same, for so long at most.
+  std::optional<Event> NextWithin(std::chrono::milliseconds time);
 
  private:
+  /// What is there now.
+  std::optional<Event> Take();
+
   int signals_ = -1;  // signalfd
   int posted_ = -1;   // eventfd: how many lie in events_
   std::mutex mutex_;

@@ -20,6 +20,8 @@ int Fail(const Status& status, DaemonExit code) {
 }
 
 int Run(const CommandLine& line, const DaemonSeams& seams) {
+  const std::unique_ptr<CardDriver> driver = MakeCardDriver();
+  const DeviceSources cards = seams.sources.value_or(DeviceSources{.driver = driver.get()});
   if (line.task == Task::kPrintDefaults) {
     std::fputs(PrintDefaults().c_str(), stdout);
     return 0;
@@ -31,11 +33,11 @@ int Run(const CommandLine& line, const DaemonSeams& seams) {
   StatusOr<DaemonOptions> options = MakeOptions(*settings);
   if (!options.ok()) return Fail(options.status(), DaemonExit::kConfig);
   if (line.task == Task::kPrintConfig) {
-    std::fputs((PrintConfig(*settings) + FittedSettings(*options)).c_str(), stdout);
+    std::fputs((PrintConfig(*settings) + FittedSettings(*options, cards)).c_str(), stdout);
     return 0;
   }
   if (line.task == Task::kCheckConfig) {
-    ConfigCheck check = CheckConfig(*options);
+    ConfigCheck check = CheckConfig(*options, cards);
     for (const std::string& note : check.notes) std::fprintf(stderr, "cuzkd: note: %s\n", EscapeControl(note).c_str());
     return check.status.ok() ? 0 : Fail(check.status, DaemonExitOf(check.status));
   }

@@ -18,6 +18,10 @@ namespace {
 /// How long an end at once may take: a job store that hangs would keep the process for ever.
 constexpr std::chrono::seconds kLastPatience{10};
 
+/// Between two looks for a card, and by how much each of them extends the time that systemd gives a start.
+constexpr std::chrono::milliseconds kPause{1000};
+constexpr std::chrono::seconds kExtendBy{120};
+
 /// Whatever still stands in its way then: what was accepted is in the store.
 void EndWithin(std::chrono::seconds patience) {
   try {
@@ -167,8 +171,16 @@ StatusOr<DaemonExit> Life::Run() {
 StatusOr<DaemonExit> Serve(const SettingSources& sources, const Settings& settings, const DaemonOptions& options,
                            const DaemonSeams& seams) {
   Inbox inbox;
-  CUZK_ASSIGN_OR_RETURN(std::unique_ptr<Daemon> daemon, Daemon::Start(settings, options, seams));
-  return Life(sources, inbox, std::move(daemon)).Run();
+  Supervisor supervisor;
+  auto pause = [&](const std::string& why) {
+    supervisor.Say(StrCat("waiting for a card: ", why));
+    supervisor.Extend(kExtendBy);
+    return inbox.NextWithin(kPause) != Event::kStopSignal;
+  };
+  StatusOr<std::unique_ptr<Daemon>> daemon = Daemon::Start(settings, options, pause, seams);
+  if (absl::IsCancelled(daemon.status())) return DaemonExit::kOk;
+  if (!daemon.ok()) return daemon.status();
+  return Life(sources, inbox, *std::move(daemon)).Run();
 }
 
 }  // namespace cuzk::daemon

@@ -96,11 +96,12 @@ void PublishDevice(const engine::DeviceStatus& device, Metrics& metrics) {
 }
 
 void PublishDevices(const engine::EngineStatus& status, Metrics& metrics) {
-  double workers = 0;
+  double workers = 0, usable = 0;
   memory::PinnedPoolSnapshot pool;
   for (const engine::DeviceStatus& device : status.devices) {
     PublishDevice(device, metrics);
     workers += static_cast<double>(device.workers.size());
+    usable += device.lost.empty() ? 1 : 0;
     pool.total_bytes += device.pool.total_bytes;
     pool.used_bytes += device.pool.used_bytes;
     pool.leases_total += device.pool.leases_total;
@@ -108,6 +109,7 @@ void PublishDevices(const engine::EngineStatus& status, Metrics& metrics) {
     pool.allocation_failures_total += device.pool.allocation_failures_total;
   }
   metrics.Set(MetricId::kGpuWorkers, {}, workers);
+  metrics.Set(MetricId::kDevicesUsable, {}, usable);
   metrics.Set(MetricId::kPinnedPoolTotal, {}, static_cast<double>(pool.total_bytes));
   metrics.Set(MetricId::kPinnedPoolUsed, {}, static_cast<double>(pool.used_bytes));
   metrics.RaiseTo(MetricId::kPinnedPoolLeases, {}, static_cast<double>(pool.leases_total));

@@ -5,9 +5,10 @@
 #include "core/circuit/circuit.h"
 #include "core/filecoin/partition.h"
 #include "daemon/common/version.h"
-#include "daemon/ctl/cuda_driver.h"
 #include "daemon/ctl/finding.h"
+#include "daemon/devices/cuda_driver.h"
 #include "daemon/devices/fit.h"
+#include "daemon/devices/pci_bus.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -21,9 +22,15 @@ std::string KernelDriver(const std::filesystem::path& root) {
   return version;
 }
 
-// Without a card the CPU proves: right where that is wanted, wrong where it is not.
-Finding NoCard(const Settings& settings, const std::string& said, const std::string& advice) {
+// Without a card that can be used: right where the CPU is to prove, wrong where it is not.
+Finding NoCard(const std::filesystem::path& root, const Settings& settings, const std::string& said,
+               const std::string& advice) {
   std::string use = settings.Text("devices.use");
+  const size_t present = NvidiaCards(root / "sys/bus/pci/devices").size();
+  if (use == "auto" && present > 0) {
+    const std::string why = StrCat("; NVIDIA cards on the PCI bus: ", present, ", and the daemon waits for them");
+    return {Level::kFail, "driver", said + why, advice};
+  }
   if (use == "gpu") return {Level::kFail, "driver", said + "; devices.use is gpu", advice};
   if (use == "cpu") return {Level::kOk, "driver", said + "; devices.use is cpu", ""};
   return {Level::kWarn, "driver", said + "; proofs are computed by the CPU, which is slow at production sizes", advice};
@@ -106,18 +113,18 @@ Findings CheckDevices(const std::filesystem::path& root, const Settings& setting
   std::string kernel = KernelDriver(root);
   StatusOr<CudaDriver> driver = CudaDriver::Open();
   if (absl::IsNotFound(driver.status())) {
-    if (kernel.empty()) return {NoCard(settings, "no NVIDIA driver", "install the driver's packages, then reboot")};
-    return {
-        NoCard(settings, StrCat("kernel driver ", kernel, " without libcuda.so.1"), "install the package libcuda1")};
+    if (kernel.empty())
+      return {NoCard(root, settings, "no NVIDIA driver", "install the driver's packages, then reboot")};
+    return {NoCard(root, settings, StrCat("kernel driver ", kernel, " without libcuda.so.1"),
+                   "install the package libcuda1")};
   }
   if (!driver.ok()) {
-    return {NoCard(settings, StrCat(driver.status().message()),
-                   "after an upgrade of the driver reboot; nvidia-smi and dmesg tell more")};
+    return {NoCard(root, settings, StrCat(driver.status().message()), "nvidia-smi and dmesg tell more")};
   }
   StatusOr<std::vector<CardInfo>> cards = driver->Cards();
   if (!cards.ok() || cards->empty()) {
     std::string why = cards.ok() ? "the driver shows no card" : StrCat(cards.status().message());
-    return {NoCard(settings, why, "look at CUDA_VISIBLE_DEVICES and at the permissions of /dev/nvidia*")};
+    return {NoCard(root, settings, why, "look at CUDA_VISIBLE_DEVICES and at the permissions of /dev/nvidia*")};
   }
   Findings findings{Driver(*driver, kernel)};
   for (size_t i = 0; i < cards->size(); ++i) {

@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <set>
 
 #include "core/prover/cpu_device.h"
-#include "daemon/devices/self_test.h"
+#include "core/prover/driver_error.h"
 
 #ifdef CUZK_HAVE_CUDA
 #include "gpu/params/section_maker.h"
-#include "gpu/prover/cuda_device.h"
 #endif
 
 namespace cuzk::daemon {
 namespace {
+
+constexpr char kNoBackEnd[] = "this build has no CUDA back end";
 
 // The driver shows only the cards that this variable names.
 std::string VisibleCards() {
@@ -21,109 +23,132 @@ std::string VisibleCards() {
   return visible == nullptr ? std::string() : StrCat(" (CUDA_VISIBLE_DEVICES is \"", visible, "\")");
 }
 
-#ifdef CUZK_HAVE_CUDA
-// A card without a program for it, or one that computes wrong, is found before it gets work. One whose memory others
-// hold is not judged.
-Status SelfTest(int ordinal, ThreadPool& pool) {
-  StatusOr<std::unique_ptr<groth16::BaseMultiplier>> multiplier = gpu::MakeCardMultiplier({.ordinal = ordinal});
-  Status status = multiplier.ok() ? TestMultiplier(**multiplier, pool) : multiplier.status();
-  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
+/// "1 NVIDIA card (0000:3b:00.0)", "2 NVIDIA cards (0000:3b:00.0, 0000:af:00.0)".
+std::string CardsText(const std::vector<std::string>& cards) {
+  std::string text = StrCat(cards.size(), " NVIDIA card", cards.size() == 1 ? "" : "s");
+  for (size_t i = 0; i < cards.size(); ++i) text += StrCat(i == 0 ? " (" : ", ", cards[i]);
+  return cards.empty() ? text : text + ")";
 }
-#endif
 
-// The cards that pass their self-test, or why there is none.
-StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards([[maybe_unused]] const DeviceWishes& wishes,
-                                                             [[maybe_unused]] ThreadPool& pool,
-                                                             [[maybe_unused]] std::vector<LeftOut>& left_out) {
-#ifdef CUZK_HAVE_CUDA
-  std::vector<prover::DeviceIdentity> there;
-  const int count = gpu::CudaDeviceCount();
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    CUZK_ASSIGN_OR_RETURN(prover::DeviceIdentity identity, gpu::CudaDeviceIdentity(ordinal));
-    there.push_back(std::move(identity));
-  }
-  CUZK_ASSIGN_OR_RETURN(const std::vector<int> chosen, CardsToUse(wishes.cards, there));
+/// Unavailable with that text and the driver's number of `cause`.
+Status Unavailable(const Status& cause, absl::string_view text) {
+  const std::optional<int> code = prover::DriverCodeOf(cause);
+  return code ? prover::WithDriverCode(absl::UnavailableError(text), *code) : absl::UnavailableError(text);
+}
+
+/// A card that passes its self-test. One whose memory others hold is not judged.
+StatusOr<std::unique_ptr<prover::Device>> OpenTested(CardDriver& driver, int ordinal, uint64_t memory_bytes,
+                                                     ThreadPool& pool) {
+  auto card = driver.Open(ordinal, memory_bytes, pool);
+  if (!card.ok()) return Annotate(card.status(), StrCat("card ", ordinal, " cannot be used and is left out"));
+  const Status passed = driver.Test(**card, pool);
+  if (passed.ok() || absl::IsResourceExhausted(passed)) return card;
+  return Annotate(passed,
+                  StrCat("card ", ordinal, ", ", (*card)->name(), ", does not pass its self-test and is left out"));
+}
+
+/// The cards that can be used, or why there is none.
+StatusOr<std::vector<std::unique_ptr<prover::Device>>> Cards(CardDriver* driver, const DeviceWishes& wishes,
+                                                             ThreadPool& pool, std::vector<LeftOut>& left_out) {
+  if (driver == nullptr) return absl::UnavailableError(kNoBackEnd);
+  StatusOr<int> count = driver->Count();
+  if (!count.ok()) return Unavailable(count.status(), count.status().message());
+  std::vector<std::string> uuids;
+  for (int ordinal = 0; ordinal < *count; ++ordinal) uuids.push_back(driver->Uuid(ordinal));
+  CUZK_ASSIGN_OR_RETURN(const std::vector<int> chosen, CardsToUse(wishes.cards, uuids));
   std::vector<std::unique_ptr<prover::Device>> cards;
+  Status first;
   for (int ordinal : chosen) {
-    CUZK_ASSIGN_OR_RETURN(std::unique_ptr<gpu::CudaDevice> card,
-                          gpu::MakeCudaDevice({.ordinal = ordinal, .pool = &pool, .memory_cap = wishes.memory_bytes}));
-    if (Status passed = SelfTest(ordinal, pool); !passed.ok()) {
-      left_out.push_back({ordinal, card->identity().uuid,
-                          StrCat("card ", ordinal, ", ", card->name(),
-                                 ", does not pass its self-test and is left out: ", passed.message())});
+    auto card = OpenTested(*driver, ordinal, wishes.memory_bytes, pool);
+    if (card.ok()) {
+      cards.push_back(*std::move(card));
       continue;
     }
-    cards.push_back(std::move(card));
+    if (first.ok()) first = card.status();
+    left_out.push_back({ordinal, driver->Uuid(ordinal), std::string(card.status().message())});
   }
   if (!cards.empty()) return cards;
-  if (!left_out.empty()) return absl::UnavailableError(left_out.front().why);
-  return absl::UnavailableError(StrCat("this machine shows no NVIDIA card, or has no driver", VisibleCards()));
-#else
-  return absl::UnavailableError("this build has no CUDA back end");
-#endif
+  return first.ok() ? prover::DriverError("cuDeviceGetCount", prover::kNoDevice) : first;
+}
+
+DeviceChoice CpuChoice(algebra::Arithmetic arithmetic, ThreadPool& pool, std::string_view why) {
+  DeviceChoice choice;
+  choice.devices.push_back(prover::MakeCpuDevice({.pool = &pool, .arithmetic = arithmetic}));
+  choice.explanation = StrCat("proving on the CPU device, ", choice.devices[0]->name(), ", because ", why);
+  return choice;
 }
 
 }  // namespace
 
-StatusOr<std::vector<int>> CardsToUse(const std::vector<std::string>& wishes,
-                                      const std::vector<prover::DeviceIdentity>& there) {
+StatusOr<std::vector<int>> CardsToUse(const std::vector<std::string>& wishes, const std::vector<std::string>& uuids) {
   std::set<int> chosen;
   std::string all;
-  for (size_t i = 0; i < there.size(); ++i) {
+  for (size_t i = 0; i < uuids.size(); ++i) {
     if (wishes.empty()) chosen.insert(static_cast<int>(i));
-    all += StrCat(i == 0 ? "" : ", ", i, " (", there[i].uuid, ")");
+    all += StrCat(i == 0 ? "" : ", ", i, " (", uuids[i], ")");
   }
   for (const std::string& wish : wishes) {
-    const auto found = std::ranges::find_if(there, [&](const prover::DeviceIdentity& card) {
-      return wish == card.uuid || wish == StrCat(&card - there.data());
-    });
-    if (found == there.end()) {
-      return absl::NotFoundError(
+    const auto found = std::ranges::find_if(
+        uuids, [&](const std::string& uuid) { return wish == uuid || wish == StrCat(&uuid - uuids.data()); });
+    if (wish.empty() || found == uuids.end()) {
+      return absl::UnavailableError(
           StrCat("devices.cards: there is no card ", wish, "; there are ", all.empty() ? "none" : all));
     }
-    chosen.insert(static_cast<int>(found - there.begin()));
+    chosen.insert(static_cast<int>(found - uuids.begin()));
   }
   return std::vector<int>(chosen.begin(), chosen.end());
 }
 
-StatusOr<DeviceChoice> PickDevices(const DeviceWishes& wishes, algebra::Arithmetic arithmetic, ThreadPool& pool) {
-  DeviceChoice choice;
-  std::string why_cpu = "because devices.use says so";
-  if (wishes.use != "cpu") {
-    StatusOr<std::vector<std::unique_ptr<prover::Device>>> cards = Cards(wishes, pool, choice.left_out);
-    // Cards that were named are not silently replaced by the CPU.
-    if (absl::IsNotFound(cards.status())) return cards.status();
-    if (cards.ok()) {
-      choice.devices = *std::move(cards);
-      choice.explanation = StrCat("proving on ", choice.devices.size(), " GPU");
-      for (const auto& card : choice.devices) choice.explanation += StrCat(", ", card->name());
-      choice.explanation += VisibleCards();
-      return choice;
-    }
-    if (wishes.use == "gpu") return Annotate(cards.status(), "devices.use = \"gpu\"");
-    why_cpu = StrCat("because ", cards.status().message());
+DeviceSearch FindDevices(const DeviceWishes& wishes, const DeviceSources& sources, algebra::Arithmetic arithmetic,
+                         ThreadPool& pool) {
+  const std::vector<std::string> present = NvidiaCards(sources.pci);
+  DeviceSearch search{.choice = absl::UnavailableError(""), .present = present.size()};
+  if (wishes.use == "cpu") {
+    search.choice = CpuChoice(arithmetic, pool, "devices.use says so");
+    return search;
   }
-  choice.devices.push_back(prover::MakeCpuDevice({.pool = &pool, .arithmetic = arithmetic}));
-  choice.explanation = StrCat("proving on the CPU device, ", choice.devices[0]->name(), ", ", why_cpu);
-  return choice;
+  DeviceChoice choice;
+  auto cards = Cards(sources.driver, wishes, pool, choice.left_out);
+  if (cards.ok()) {
+    choice.devices = *std::move(cards);
+    choice.explanation = StrCat("proving on ", choice.devices.size(), " GPU");
+    for (const auto& card : choice.devices) choice.explanation += StrCat(", ", card->name());
+    choice.explanation += VisibleCards();
+    search.choice = std::move(choice);
+    return search;
+  }
+  if (wishes.use == "auto" && wishes.cards.empty() && present.empty() && choice.left_out.empty()) {
+    search.choice = CpuChoice(arithmetic, pool, StrCat("the PCI bus shows no NVIDIA card: ", cards.status().message()));
+    search.choice->fallback_to_cpu = true;
+    return search;
+  }
+  const std::string found = StrCat("devices.use = \"", wishes.use, "\": this machine has ", CardsText(present),
+                                   ", and none can be used", VisibleCards(), ": ", cards.status().message());
+  const std::string cure = wishes.use == "auto" ? "; devices.use = \"cpu\" proves without a card" : "";
+  search.choice = Unavailable(cards.status(), found + cure);
+  search.may_come = !present.empty() && sources.driver != nullptr;
+  return search;
 }
 
-std::vector<std::string> DeviceNotes(std::string_view use) {
+std::vector<std::string> DeviceNotes(std::string_view use, const DeviceSources& sources) {
   if (use == "cpu") return {};
-#ifdef CUZK_HAVE_CUDA
-  if (gpu::CudaDeviceCount() > 0) return {};
-  return {StrCat("devices.use: no NVIDIA card is visible here", VisibleCards())};
-#else
-  if (use != "gpu") return {};
-  return {"devices.use: this build has no CUDA back end"};
-#endif
+  const std::vector<std::string> present = NvidiaCards(sources.pci);
+  if (use == "auto" && present.empty()) return {};
+  std::string cause = kNoBackEnd;
+  if (sources.driver != nullptr) {
+    const StatusOr<int> count = sources.driver->Count();
+    if (count.ok()) return {};
+    cause = StrCat(count.status().message(), VisibleCards());
+  }
+  return {StrCat("devices.use = \"", use, "\": this machine has ", CardsText(present),
+                 ", and none can be used, so the daemon will not start: ", cause)};
 }
 
 StatusOr<std::unique_ptr<groth16::BaseMultiplier>> CardMultiplier() {
 #ifdef CUZK_HAVE_CUDA
   return gpu::MakeCardMultiplier({});
 #else
-  return absl::UnavailableError("this build has no CUDA back end");
+  return absl::UnavailableError(kNoBackEnd);
 #endif
 }
 

@@ -97,7 +97,7 @@ StatusOr<std::unique_ptr<TlsIdentity>> MakeTlsIdentity(const ServerOptions& opti
 
 StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                                                 const std::vector<grpc::Service*>& services, TlsIdentity* identity,
-                                                CallWatch& calls) {
+                                                CallWatch& calls, RefusingService* others) {
   CUZK_RETURN_IF_ERROR(CheckServerOptions(options));
   for (const Address& address : options.listen) {
     if (address.kind == Address::Kind::kUnixPath) CUZK_RETURN_IF_ERROR(CheckSocketPath(address.path));
@@ -116,6 +116,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                              encrypted ? identity->Credentials() : grpc::InsecureServerCredentials(), &ports[i]);
   }
   for (grpc::Service* service : services) builder.RegisterService(service);
+  if (others != nullptr) builder.RegisterCallbackGenericService(others);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
   interceptors.push_back(std::make_unique<ParseErrors>());
   interceptors.push_back(calls.Interceptors());

@@ -11,6 +11,7 @@
 #include "core/base/status.h"
 #include "daemon/common/address.h"
 #include "daemon/grpc/call_watch.h"
+#include "daemon/grpc/refusing_service.h"
 #include "daemon/grpc/tls_identity.h"
 #include "daemon/settings/server_options.h"
 
@@ -23,10 +24,11 @@ class Server {
  public:
   /// Listens and serves; TCP ports speak TLS if there is an identity. All arguments must outlive it. Unix
   /// sockets get their mode when they are created (the process's umask is changed meanwhile, so no other thread should
-  /// be creating files). FailedPrecondition or PermissionDenied: an address cannot be listened on.
+  /// be creating files). Calls that no service knows are UNIMPLEMENTED, or go to `others`. FailedPrecondition or
+  /// PermissionDenied: an address cannot be listened on.
   static StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                  const std::vector<grpc::Service*>& services, TlsIdentity* identity,
-                                                 CallWatch& calls);
+                                                 CallWatch& calls, RefusingService* others = nullptr);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "core/engine/intake.h"
-#include "core/store/state_directory.h"
+#include "core/filecoin/parameter_bytes.h"
+#include "core/filecoin/types/registry.h"
 #include "core/memory/budget.h"
-#include "daemon/common/version.h"
-#include "daemon/devices/devices.h"
+#include "core/store/state_directory.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -23,14 +23,13 @@ void LookAtSockets(const DaemonOptions& options, ConfigCheck& check) {
   }
 }
 
-void LookAtParameters(const DaemonOptions& options, ConfigCheck& check) {
-  const std::filesystem::path& folder = options.engine.parameter_directory;
+// Whether a folder has a parameter file of any circuit.
+bool HasParameters(const std::filesystem::path& folder) {
   std::error_code error;
-  if (!std::filesystem::is_directory(folder, error)) {
-    check.notes.push_back(StrCat("params.directory: there is no folder ", folder.string()));
-  } else if (access(folder.c_str(), R_OK | X_OK) != 0) {
-    check.notes.push_back(StrCat("params.directory: ", folder.string(), " is not readable for this user"));
+  for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
+    if (filecoin::FindCircuitByFile(file->path().filename().string()) != nullptr) return true;
   }
+  return false;
 }
 
 void LookAtState(const DaemonOptions& options, ConfigCheck& check) {
@@ -51,15 +50,38 @@ void LookAtMemory(const DaemonOptions& options, ConfigCheck& check) {
 }
 
 // What `devices.use = "auto"` finds.
-std::string FittedDevices(const std::string& use) {
+std::string FittedDevices(const std::string& use, const DeviceSources& cards) {
   if (use != "auto") return use;
-  if (Build().cuda == "none") return "cpu; this build has no CUDA back end";
-  const std::vector<std::string> notes = DeviceNotes(use);
-  constexpr std::string_view kSetting = "devices.use: ";
-  return notes.empty() ? "gpu" : StrCat("cpu; ", notes.front().substr(kSetting.size()));
+  return NvidiaCards(cards.pci).empty() ? "cpu; the PCI bus shows no NVIDIA card" : "gpu";
 }
 
 }  // namespace
+
+std::string ParameterNote(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) return StrCat("params.directory: there is no folder ", folder.string());
+  if (!std::filesystem::is_directory(folder, error)) {
+    return StrCat("params.directory: ", folder.string(), " is a file, not a folder");
+  }
+  if (access(folder.c_str(), R_OK | X_OK) != 0) {
+    return StrCat("params.directory: ", folder.string(), " is not readable for this user");
+  }
+  if (HasParameters(folder)) return "";
+  return StrCat("params.directory: ", folder.string(), " has no parameters, so every job will be refused");
+}
+
+std::vector<std::string> PreloadNotes(const DaemonOptions& options) {
+  std::vector<std::string> notes;
+  for (const std::string& id : options.preload) {
+    const filecoin::Circuit* circuit = filecoin::FindCircuit(id);  // the options have no other circuits
+    const Status head =
+        filecoin::CheckParameterHead(*circuit, options.engine.parameter_directory / circuit->params_file());
+    if (head.ok()) continue;
+    notes.push_back(
+        StrCat("params.preload: ", id, " cannot be loaded, and the daemon will not start: ", head.message()));
+  }
+  return notes;
+}
 
 std::string BudgetNote(const DaemonOptions& options, const memory::MemoryLimits& limits) {
   const uint64_t budget = options.memory_budget + options.server.ingress_bytes;
@@ -69,7 +91,7 @@ std::string BudgetNote(const DaemonOptions& options, const memory::MemoryLimits&
                 ": the kernel will end the daemon when it uses them; auto fits itself to the machine");
 }
 
-std::string FittedSettings(const DaemonOptions& options) {
+std::string FittedSettings(const DaemonOptions& options, const DeviceSources& cards) {
   const memory::Budget budget(options.memory_budget);
   auto mib = [](uint64_t bytes) { return StrCat(bytes >> 20, " MiB"); };
   const unsigned threads = options.pool_threads != 0 ? options.pool_threads : std::thread::hardware_concurrency();
@@ -78,18 +100,20 @@ std::string FittedSettings(const DaemonOptions& options) {
   text += StrCat("# grpc.ingress_memory, a part of it: ", mib(options.server.ingress_bytes), "; ",
                  mib(options.memory_budget), " are left for all else, which status and metrics call the budget\n");
   text += StrCat("# memory.requests, a part of these: ", mib(engine::RequestMemoryLimit(options.engine, budget)), "\n");
-  text += StrCat("# devices.use: ", FittedDevices(options.devices.use), "\n");
+  text += StrCat("# devices.use: ", FittedDevices(options.devices.use, cards), "\n");
   return text + StrCat("# synthesis.threads: ", std::max(1U, threads), "\n");
 }
 
-ConfigCheck CheckConfig(const DaemonOptions& options) {
+ConfigCheck CheckConfig(const DaemonOptions& options, const DeviceSources& cards) {
   ConfigCheck check;
   if (options.server.tls.enabled()) check.status = ReadTlsMaterial(options.server.tls).status();
   LookAtSockets(options, check);
-  LookAtParameters(options, check);
+  for (std::string& note : PreloadNotes(options)) check.notes.push_back(std::move(note));
+  std::string parameters = ParameterNote(options.engine.parameter_directory);
+  if (!parameters.empty()) check.notes.push_back(std::move(parameters));
   LookAtState(options, check);
   LookAtMemory(options, check);
-  for (std::string& note : DeviceNotes(options.devices.use)) check.notes.push_back(std::move(note));
+  for (std::string& note : DeviceNotes(options.devices.use, cards)) check.notes.push_back(std::move(note));
   return check;
 }
 

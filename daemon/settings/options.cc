@@ -57,6 +57,8 @@ StatusOr<engine::EngineOptions> MakeEngineOptions(const Settings& settings) {
   engine::EngineOptions options;
   options.parameter_directory = settings.Text("params.directory");
   options.allow_development = settings.Bool("params.allow_development");
+  options.digest =
+      settings.Text("params.verify") == "always" ? prover::DigestPolicy::kAlways : prover::DigestPolicy::kCheck;
   constexpr Range kCounts{1, 1'000'000};
   CUZK_ASSIGN_OR_RETURN(options.max_unfinished_jobs, InRange(settings, "jobs.queue", kCounts));
   CUZK_ASSIGN_OR_RETURN(options.max_results, InRange(settings, "jobs.results", kCounts));
@@ -135,6 +137,7 @@ StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
   }
   options.log = MakeLogOptions(settings);
   options.devices = {settings.Text("devices.use"), settings.List("devices.cards"), SizeOf(settings, "devices.memory")};
+  options.devices_wait = settings.Duration("devices.wait");
   options.preload = settings.List("params.preload");
   for (const std::string& circuit : options.preload) {
     if (filecoin::FindCircuit(circuit)) continue;

@@ -17,6 +17,7 @@ struct DaemonOptions {
   engine::EngineOptions engine;
   LogOptions log;
   DeviceWishes devices;
+  std::chrono::milliseconds devices_wait{0};
   unsigned pool_threads = 0;         ///< 0: one per core
   uint64_t memory_budget = 0;        ///< without what gRPC may use for arriving messages (server.ingress_bytes)
   std::vector<std::string> preload;  ///< circuit ids, all known

@@ -44,7 +44,7 @@ StatusOr<std::unique_ptr<SectionMaker>> SectionMaker::Create(DeviceMemory& memor
   return r;
 }
 
-SectionMaker::~SectionMaker() { static_cast<void>(cudaStreamSynchronize(stream_.get())); }
+SectionMaker::~SectionMaker() { Ignore(cudaStreamSynchronize(stream_.get())); }
 
 template <class F>
 const FixedBaseTable<F>& SectionMaker::Table() const {
@@ -147,7 +147,7 @@ class CardMultiplier final : public groth16::BaseMultiplier {
 StatusOr<std::unique_ptr<groth16::BaseMultiplier>> MakeCardMultiplier(const CardMultiplierOptions& options) {
   cudaDeviceProp properties;
   Status status = CUZK_CUDA_STATUS(cudaGetDeviceProperties(&properties, options.ordinal));
-  if (!status.ok()) return absl::UnavailableError(StrCat("CUDA device ", options.ordinal, ": ", status.message()));
+  if (!status.ok()) return Annotate(std::move(status), StrCat("card ", options.ordinal));
   auto multiplier = std::make_unique<CardMultiplier>(static_cast<DeviceId>(options.ordinal));
   CUZK_RETURN_IF_ERROR(multiplier->Prepare());
   return multiplier;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/base/bytes.h"
+#include "gpu/runtime/status.h"
 
 namespace cuzk::gpu {
 
@@ -12,6 +13,13 @@ std::string CardUuid(const cudaUUID_t& uuid) {
   std::string text = ToHex(AsBytes(std::string_view(uuid.bytes, sizeof uuid.bytes)));
   for (size_t dash : {20, 16, 12, 8}) text.insert(dash, 1, '-');
   return StrCat("GPU-", text);
+}
+
+std::string UuidOfCard(int ordinal) {
+  cudaDeviceProp properties;
+  const cudaError_t error = cudaGetDeviceProperties(&properties, ordinal);
+  Ignore(error);
+  return error == cudaSuccess ? CardUuid(properties.uuid) : "";
 }
 
 std::string DriverVersion(std::string_view text) {

@@ -16,6 +16,9 @@ std::string CardUuid(const cudaUUID_t& uuid);
 /// The version in the text of /proc/driver/nvidia/version, such as "580.95.05"; empty if there is none.
 std::string DriverVersion(std::string_view text);
 
+/// CardUuid of the card with that number; empty if the driver does not tell.
+std::string UuidOfCard(int ordinal);
+
 prover::DeviceIdentity IdentityOf(const cudaDeviceProp& properties);
 
 }  // namespace cuzk::gpu

@@ -159,29 +159,18 @@ StatusOr<std::unique_ptr<CudaDevice>> MakeCudaDevice(const CudaDeviceOptions& op
   CUZK_CHECK(options.pool != nullptr);
   cudaDeviceProp properties;
   Status status = CUZK_CUDA_STATUS(cudaGetDeviceProperties(&properties, options.ordinal));
-  if (!status.ok()) return absl::UnavailableError(StrCat("CUDA device ", options.ordinal, ": ", status.ToString()));
+  if (!status.ok()) return Annotate(std::move(status), StrCat("card ", options.ordinal));
   DeviceGuard guard(static_cast<DeviceId>(options.ordinal));
   CUZK_RETURN_IF_ERROR(guard.status());
   CUZK_ASSIGN_OR_RETURN(const prover::CardLimits limits, CurrentCardLimits());
   // Waiting threads sleep: the processor belongs to synthesis.
-  static_cast<void>(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
-  static_cast<void>(cudaGetLastError());
+  Ignore(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
   return std::make_unique<Card>(options, properties, limits);
 }
 
-StatusOr<prover::DeviceIdentity> CudaDeviceIdentity(int ordinal) {
-  cudaDeviceProp properties;
-  Status status = CUZK_CUDA_STATUS(cudaGetDeviceProperties(&properties, ordinal));
-  if (!status.ok()) return absl::UnavailableError(StrCat("CUDA device ", ordinal, ": ", status.ToString()));
-  return IdentityOf(properties);
-}
-
-int CudaDeviceCount() {
+StatusOr<int> CudaDeviceCount() {
   int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    return 0;
-  }
+  CUZK_CUDA(cudaGetDeviceCount(&count));
   return count;
 }
 

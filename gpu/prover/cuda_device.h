@@ -40,10 +40,8 @@ class CudaDevice : public prover::Device {
 /// Unavailable if there is no such card or no driver.
 StatusOr<std::unique_ptr<CudaDevice>> MakeCudaDevice(const CudaDeviceOptions& options);
 
-/// What a card is, without taking anything of it. Unavailable if there is no such card or no driver.
-StatusOr<prover::DeviceIdentity> CudaDeviceIdentity(int ordinal);
-
-/// Number of cards; 0 without a driver.
-int CudaDeviceCount();
+/// Number of cards that the driver shows. Unavailable, with the driver's number (prover::DriverCodeOf), if it shows none
+/// or cannot be used. May be asked again: a driver that comes up later is found.
+StatusOr<int> CudaDeviceCount();
 
 }  // namespace cuzk::gpu

@@ -42,7 +42,7 @@ class SectionLoader {
     return r;
   }
   ~SectionLoader() {
-    if (stream_ != nullptr) static_cast<void>(cudaStreamSynchronize(stream_->get()));
+    if (stream_ != nullptr) Ignore(cudaStreamSynchronize(stream_->get()));
   }
 
   /// Decodes to device memory, or through the card to page-locked memory. `progress` is told bytes of the section.

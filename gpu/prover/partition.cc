@@ -36,7 +36,7 @@ Partition::~Partition() {
 
 void Partition::AwaitStreams() const {
   for (cudaStream_t stream : {worker_.copy.get(), worker_.compute.get(), worker_.side.get()}) {
-    static_cast<void>(cudaStreamSynchronize(stream));
+    Ignore(cudaStreamSynchronize(stream));
   }
 }
 

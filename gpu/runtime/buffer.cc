@@ -26,7 +26,7 @@ StatusOr<void*> DeviceMemory::Allocate(size_t bytes) {
 
 void DeviceMemory::Free(void* data, size_t bytes) noexcept {
   if (data == nullptr) return;
-  static_cast<void>(cudaFree(data));
+  Ignore(cudaFree(data));
   used_.fetch_sub(std::max<size_t>(bytes, 1));
 }
 

@@ -17,7 +17,7 @@ class DeviceGuard {
     }
   }
   ~DeviceGuard() {
-    if (changed_) static_cast<void>(cudaSetDevice(previous_));
+    if (changed_) Ignore(cudaSetDevice(previous_));
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;

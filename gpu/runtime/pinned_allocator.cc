@@ -15,7 +15,7 @@ StatusOr<std::byte*> PinnedAllocator::Allocate(size_t bytes) {
 void PinnedAllocator::Free(std::byte* data, size_t bytes) noexcept {
   if (data == nullptr) return;
   DeviceGuard guard(device_);
-  static_cast<void>(cudaFreeHost(data));
+  Ignore(cudaFreeHost(data));
   used_.fetch_sub(bytes);
 }
 

@@ -8,12 +8,18 @@
 namespace cuzk::gpu {
 
 /// OK; ResourceExhausted for memory; Unavailable for an error after which the context is of no use any more (see
-/// IsSticky); Internal for the rest. The text names the call, file and line. Clears the runtime's last error, which a
-/// sticky one survives.
+/// IsSticky); Internal for the rest. The text names the call, file and line, and has the driver's own number, which
+/// prover::DriverCodeOf reads, and the cure where core/prover/driver_error.h has one. Clears the runtime's last error,
+/// which a sticky one survives.
 Status FromCuda(cudaError_t error, const char* what, const char* file, int line);
 
-/// Errors that every later call on the device will repeat: illegal accesses, failed assertions, hardware trouble.
+/// Errors that every later call on the device will repeat: illegal accesses, failed assertions, hardware trouble, and
+/// those of a driver that cannot be used.
 bool IsSticky(cudaError_t error);
+
+/// For calls while something is destroyed, whose errors nothing can be done about. Clears the runtime's last error, so
+/// that the next launch is not blamed for it.
+void Ignore(cudaError_t error);
 
 }  // namespace cuzk::gpu
 

@@ -43,7 +43,7 @@ class Stream {
     return *this;
   }
   ~Stream() {
-    if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+    if (stream_ != nullptr) Ignore(cudaStreamDestroy(stream_));
   }
   StreamView view() const { return StreamView(stream_); }
   // Implicit, as a string is where a view of it is asked for. NOLINTNEXTLINE(google-explicit-constructor)
@@ -69,7 +69,7 @@ class Event {
     return *this;
   }
   ~Event() {
-    if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
+    if (event_ != nullptr) Ignore(cudaEventDestroy(event_));
   }
   cudaEvent_t get() const { return event_; }
   /// Enqueues; does not block.

@@ -1,5 +1,6 @@
 // A double of NVIDIA's driver library (libcuda.so.1) with one card, for `cuzkctl doctor`. The variable
-// CUDA_DOUBLE_FAILS names a function that fails; CUDA_DOUBLE_SLOW makes copies slow.
+// CUDA_DOUBLE_FAILS names a function that fails; CUDA_DOUBLE_CODE is the driver's number with which cuInit fails;
+// CUDA_DOUBLE_SLOW makes copies slow.
 
 #include <unistd.h>
 
@@ -20,7 +21,10 @@ bool Fails(std::string_view function) {
 
 extern "C" {
 
-int cuInit(unsigned) { return Fails("cuInit") ? kNoDevice : 0; }
+int cuInit(unsigned) {
+  if (const char* code = std::getenv("CUDA_DOUBLE_CODE")) return std::atoi(code);
+  return Fails("cuInit") ? kNoDevice : 0;
+}
 
 int cuDriverGetVersion(int* version) {
   *version = Fails("cuDriverGetVersion") ? 11000 : 99000;
@@ -84,8 +88,8 @@ int cuMemcpyHtoD_v2(unsigned long long, const void*, size_t) {
 }
 
 int cuGetErrorName(int error, const char** name) {
-  *name = error == kNoDevice ? "CUDA_ERROR_NO_DEVICE" : "CUDA_ERROR_OUT_OF_MEMORY";
-  return 0;
+  *name = error == kNoDevice ? "CUDA_ERROR_NO_DEVICE" : error == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : nullptr;
+  return *name != nullptr ? 0 : 1;  // as a library that is older than the error
 }
 
 }  // extern "C"

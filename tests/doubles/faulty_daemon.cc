@@ -10,8 +10,11 @@
 //   hang-store OPERATION      so named operations of the job store (core/store/job_store.h) wait inside it, as on a disk
 //                             that hangs; without a name: no longer
 //   waiting                   answered with the number of partitions that wait inside
+//   card N COMMAND            a command for another device than the first
 // Other variables: FAULTY_CUZKD_HOLD_LOADS holds loads from the start; FAULTY_CUZKD_CARD makes the device pass for the
 // first card, of that UUID; FAULTY_CUZKD_LEFT_OUT is the UUID of a second card, which fails its self-test;
+// FAULTY_CUZKD_SCRIPT is a file that says what the driver does (tests/doubles/scripted_cards.h), and FAULTY_CUZKD_PCI a
+// folder that stands for /sys/bus/pci/devices: with them the daemon picks its devices itself, from these cards.
 // FAULTY_CUZKD_STORE_PATIENCE are the milliseconds after which a store that does not answer is told.
 
 #include <sys/socket.h>
@@ -34,6 +37,7 @@
 #include "core/base/check.h"
 #include "daemon/app/run.h"
 #include "tests/doubles/faulty_device.h"
+#include "tests/doubles/scripted_cards.h"
 
 namespace {
 
@@ -76,17 +80,19 @@ class HangingStore {
 };
 
 struct Faults {
-  FaultyDevice* device = nullptr;
+  std::vector<FaultyDevice*> devices;
   std::atomic<int> corruptions = 0;
   HangingStore store;
 };
 
 std::string Obey(Faults& faults, const std::string& text) {
-  FaultyDevice& device = *faults.device;
   std::istringstream in(text);
   std::string command;
   unsigned number = 0;
+  size_t card = 0;
   in >> command;
+  if (command == "card") in >> card >> command;
+  FaultyDevice& device = *faults.devices.at(card);
   if (command == "hang-store") {
     std::string operation;
     in >> operation;
@@ -129,14 +135,26 @@ void Listen(const std::string& path, Faults& faults) {
 int main(int argc, char** argv) {
   static Faults faults;  // the listening thread ends with the process
   cuzk::daemon::DaemonSeams seams;
-  seams.devices = [](cuzk::daemon::DeviceChoice& choice) {
-    auto faulty = std::make_unique<OwningFaultyDevice>(std::move(choice.devices.at(0)));
-    faults.device = faulty.get();
-    choice.devices.at(0) = std::move(faulty);
+  std::unique_ptr<cuzk::testing_support::ScriptedCards> cards;
+  if (const char* script = std::getenv("FAULTY_CUZKD_SCRIPT")) {
+    cards = std::make_unique<cuzk::testing_support::ScriptedCards>(script);
+    const char* pci = std::getenv("FAULTY_CUZKD_PCI");
+    seams.sources = cuzk::daemon::DeviceSources{cards.get(), pci != nullptr ? pci : "/nonexistent"};
+  }
+  seams.devices = [&cards](cuzk::daemon::DeviceChoice& choice) {
+    for (auto& device : choice.devices) {
+      if (cards != nullptr && device->ordinal() >= 0) {
+        faults.devices.push_back(cards->Opened(device->ordinal()));
+        continue;
+      }
+      auto faulty = std::make_unique<OwningFaultyDevice>(std::move(device));
+      faults.devices.push_back(faulty.get());
+      device = std::move(faulty);
+    }
     if (const char* path = std::getenv("FAULTY_CUZKD")) {
       std::thread([path = std::string(path)] { Listen(path, faults); }).detach();
     }
-    if (std::getenv("FAULTY_CUZKD_HOLD_LOADS") != nullptr) faults.device->HoldLoads();
+    if (std::getenv("FAULTY_CUZKD_HOLD_LOADS") != nullptr) faults.devices.at(0)->HoldLoads();
     if (const char* uuid = std::getenv("FAULTY_CUZKD_LEFT_OUT")) {
       choice.left_out.push_back({1, uuid, "card 1 does not pass its self-test and is left out"});
     }

@@ -269,6 +269,17 @@ class Doctor(InFolder):
         old = self.with_double(CUDA_DOUBLE_FAILS="cuDriverGetVersion")["driver"]
         self.assertNotEqual(old["level"], "ok")  # too old for the build, or a build without CUDA
 
+    def test_a_driver_that_cannot_be_used_is_told_with_its_number_and_the_cure(self):
+        for code, words in ((3, "uvm_disable_hmm=1"), (35, "install a newer driver"), (46, "--gpu-reset"),
+                            (100, "CUDA_VISIBLE_DEVICES"), (101, "nvidia-smi -L"), (802, "start nvidia-fabricmanager"),
+                            (803, "reboot"), (804, "cuda/compat"), (805, "CUDA_MPS_PIPE_DIRECTORY"),
+                            (806, "CUDA_MPS_PIPE_DIRECTORY"), (807, "CUDA_MPS_PIPE_DIRECTORY"),
+                            (808, "end another program"), (809, "end another program"), (999, "modprobe nvidia_uvm")):
+            with self.subTest(code):
+                said = self.with_double(CUDA_DOUBLE_CODE=str(code))["driver"]["said"]
+                self.assertIn(f"cuInit: {code} (", said)
+                self.assertIn(words, said)
+
     def test_text_for_people(self):
         printed = control("doctor", "--address", f"unix:{self.folder}/s",
                           environment={"CUZK_JOBS_STATE_DIRECTORY": str(self.folder)}).out

@@ -200,6 +200,29 @@ class Environment(unittest.TestCase):
         for name in ("/no", "params.directory", "jobs.state_directory"):
             self.assertIn(name, answer.err)
 
+    def test_check_config_notes_parameters_that_cannot_be_used(self):
+        folder = net.folder_for(self)
+        empty, file, page = folder / "empty", folder / "file", folder / "page"
+        empty.mkdir()
+        file.write_text("no folder")
+        page.mkdir()
+        name = "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-8-0-sha256_hasher-82a357d2f2ca81dc61bb45f4a762807aedee1b0a53fd6c4e77b46a01bfef7820.params"
+        (page / name).write_text("<html>504 Gateway Time-out</html>")
+
+        def notes(directory, *flags):
+            answer = run(fixture.BIN / "cuzkd", "--check-config", "--params.directory", directory, *flags)
+            self.assertEqual(answer.code, 0, answer)
+            return answer.err
+
+        self.assertIn(f"{empty} has no parameters, so every job will be refused", notes(empty))
+        self.assertIn(f"{file} is a file, not a folder", notes(file))
+        self.assertIn(f"there is no folder {folder}/absent", notes(folder / "absent"))
+        told = notes(page, "--params.preload", "porep-32g,winning-32g")
+        self.assertIn("params.preload: porep-32g cannot be loaded, and the daemon will not start: ", told)
+        self.assertIn("this is not the published file: 33 bytes, 47373928632 expected; the download failed or was cut", told)
+        self.assertIn("params.preload: winning-32g cannot be loaded", told)
+        self.assertNotIn("so every job", told)
+
     def test_a_budget_above_the_memory_that_there_is_is_told(self):
         answer = run(fixture.BIN / "cuzkd", "--check-config", "--memory.budget", "1000TiB")
         self.assertEqual(answer.code, 0, answer)

@@ -66,13 +66,22 @@ class Unit(unittest.TestCase):
         self.assertIn("-HUP", service["ExecReload"])
         self.assertTrue(service["WatchdogSec"])
 
+    def test_the_module_of_cuda_is_there_before_the_devices_are_looked_up(self):
+        source = self.source()
+        for key in ("After", "Wants"):
+            self.assertRegex(source, rf"(?m)^{key}=.*\bmodprobe@nvidia_uvm\.service\b")
+        self.assertIn("DeviceAllow=char-nvidia-uvm rw", source)
+        self.assertNotIn("PrivateDevices", re.sub(r"(?m)^#.*", "", source))
+        self.assertIn("nvidia-modprobe -c 0 -u", self.section()["ExecStartPre"])
+
     def test_a_mistake_in_the_settings_is_not_tried_again(self):
         service = self.section()
         self.assertEqual(service["Restart"], "on-failure")
         # Exit codes that a restart does not mend: usage, permission, settings.
         self.assertEqual(service["RestartPreventExitStatus"], "2 77 78")
         # systemd looks at the main process for that, not at what runs before or after it: nothing else may fail.
-        self.assertEqual([key for key in service if key.startswith("ExecStart")], ["ExecStart"])
+        self.assertEqual([key for key in service if key.startswith("ExecStart")], ["ExecStartPre", "ExecStart"])
+        self.assertTrue(service["ExecStartPre"].startswith("-"), "its failure is ignored")
         bad = self.folder / "bad.toml"
         bad.write_text("[jobs]\nqueue = 0\n")
         command = service["ExecStart"].replace("/usr/bin/cuzkd", str(fixture.BIN / "cuzkd")).split()
