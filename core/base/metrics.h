@@ -62,6 +62,8 @@ enum class MetricId : uint8_t {
   kDeviceMemoryUsed,
   kDeviceTelemetryAge,
   kDeviceBusy,
+  kDeviceCopied,
+  kDeviceCopy,
   kDeviceStage,
   kDevicePartitions,
   kDeviceQueued,

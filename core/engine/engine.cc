@@ -9,12 +9,20 @@
 namespace cuzk::engine {
 namespace {
 
-prover::ParameterStoreOptions ParameterOptions(const EngineOptions& options, memory::Budget* budget) {
-  return {.budget = budget,
+/// In the folder of the job store: the files of parameters whose digest was found right.
+constexpr char kVerifiedFiles[] = "verified-parameters";
+
+prover::ParameterStoreOptions ParameterOptions(const EngineOptions& options, const EngineParts& parts) {
+  const bool keeps = !options.state_directory.empty();
+  return {.budget = parts.budget,
           .allow_development = options.allow_development,
           .digest = options.digest,
+          .verified_files = keeps ? options.state_directory / kVerifiedFiles : std::filesystem::path(),
           .points = options.points,
-          .plan = {.workers = options.workers_per_device, .layout = options.layout}};
+          .plan = {.workers = options.workers_per_device, .layout = options.layout},
+          .warn = [observer = parts.observer](const std::string& text) {
+            if (observer != nullptr) observer->OnWarning(text);
+          }};
 }
 
 }  // namespace
@@ -24,7 +32,7 @@ Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts, std::
       parts(std::move(engine_parts)),
       started(std::chrono::steady_clock::now()),
       own_work(options.layout, parts.arithmetic),
-      own_parameters(options.parameter_directory, ParameterOptions(options, parts.budget)),
+      own_parameters(options.parameter_directory, ParameterOptions(options, parts)),
       work(parts.seams.work != nullptr ? parts.seams.work : &own_work),
       parameters(parts.seams.parameters != nullptr ? parts.seams.parameters : &own_parameters),
       timeline(started),
@@ -140,7 +148,13 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
   std::shared_ptr<Job> job = state().jobs.Add(std::move(submission), Now());
   state().counters.submitted_total++;
   pipeline.jobs().Enter(*job);
-  return JobTicket{.job_id = job->id, .key = job->key, .queue_position = position};
+  const JobTicket ticket{.job_id = job->id, .key = job->key, .queue_position = position};
+  if (parts.observer != nullptr) {
+    lock.After([observer = parts.observer, ticket, kind = job->facts.kind, bytes = job->payload_bytes] {
+      observer->OnAccepted(ticket, kind, bytes);
+    });
+  }
+  return ticket;
 }
 
 StatusOr<std::optional<JobTicket>> Engine::Impl::JoinOrRefuse(const Submission& submission) {

@@ -58,6 +58,12 @@ Status Engine::Impl::Restore() {
     job->submitted = submitted;
     state().jobs.AddEnded(std::move(job), now, ago(stored.finished_ms));
   }
+  if (parts.observer == nullptr || jobs.empty()) return absl::OkStatus();
+  const auto unfinished = static_cast<size_t>(
+      std::count_if(jobs.begin(), jobs.end(), [](const auto& stored) { return !store::HasEnded(stored.state); }));
+  lock.After([observer = parts.observer, unfinished, results = jobs.size() - unfinished] {
+    observer->OnRecovered(unfinished, results);
+  });
   return absl::OkStatus();
 }
 

@@ -1,5 +1,7 @@
 #include "core/engine/job.h"
 
+#include "core/circuit/bad_sectors.h"
+#include "core/engine/job_record.h"
 #include "core/engine/status.h"
 
 namespace cuzk::engine {
@@ -19,6 +21,12 @@ std::string_view StageName(Stage stage) {
   static constexpr std::string_view kNames[kStageCount] = {
       "queued", "parsing", "loading-parameters", "synthesis", "waiting-device", "device", "finishing", "verifying"};
   return kNames[static_cast<size_t>(stage)];
+}
+
+Outcome FailureOf(const Status& error, std::string_view where) {
+  std::vector<uint64_t> bad_sectors = circuit::BadSectorsOf(error);
+  std::string text = bad_sectors.empty() ? StrCat(where, error.message()) : StrCat(error.message());
+  return {JobState::kFailed, std::move(text), std::move(bad_sectors)};
 }
 
 std::string_view PartitionStateName(PartitionState state) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/filecoin/types/registry.h"
@@ -87,6 +88,9 @@ struct JobProgress {
   std::optional<double> seconds_left;                  ///< once stages of this circuit were measured
   std::string worker;                                  ///< "device.worker" of the latest partition, e.g. "0.1"
   std::string message;                                 ///< the error, or what is being loaded
+  /// Of a PoSt that failed for its sectors: their numbers, all of them, ascending. Empty after a restart, when the
+  /// error alone is kept.
+  std::vector<uint64_t> bad_sectors;
 };
 
 }  // namespace cuzk::engine

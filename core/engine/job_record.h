@@ -60,7 +60,10 @@ struct PartitionRecord {
 struct Outcome {
   JobState state{};
   std::string text;
+  std::vector<uint64_t> bad_sectors;  ///< kFailed: those of a PoSt that are to blame
 };
+/// The failure of a job that an error of its input ends; `where` goes before the text, unless the text names sectors.
+Outcome FailureOf(const Status& error, std::string_view where = "");
 
 struct Job {
   // Set before other threads know of the job.
@@ -101,6 +104,7 @@ struct Job {
   JobState outcome ABSL_GUARDED_BY(kEngineState) = JobState::kQueued;  ///< final once the life has ended
   std::shared_ptr<const std::string> proof ABSL_GUARDED_BY(kEngineState);
   std::string error ABSL_GUARDED_BY(kEngineState);
+  std::vector<uint64_t> bad_sectors ABSL_GUARDED_BY(kEngineState);
   uint32_t deliveries ABSL_GUARDED_BY(kEngineState) = 0;  ///< while kDelivering: callers who were given the result
 };
 

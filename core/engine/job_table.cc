@@ -75,6 +75,7 @@ void JobTable::Finish(Job& job, Outcome outcome, TimePoint now, Life to, Actor b
     job.timings.total_ms = Milliseconds(now - job.submitted);
   } else {
     job.error = std::move(outcome.text);
+    job.bad_sectors = std::move(outcome.bad_sectors);
     job.message = job.error;
     job.timings = {};
     for (PartitionRecord& partition : job.partitions) {

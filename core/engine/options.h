@@ -69,6 +69,10 @@ class Observer {
   virtual ~Observer() = default;
   /// A stage of a job (parsing, loading) or of one of its partitions took this long.
   virtual void OnStage(filecoin::Kind, Stage, double /*seconds*/) {}
+  /// A request became a job, and was not joined to an equal one.
+  virtual void OnAccepted(const JobTicket&, filecoin::Kind, uint64_t /*payload_bytes*/) {}
+  /// The store was read at the creation of the engine: so many unfinished jobs go on, so many results are kept.
+  virtual void OnRecovered(size_t /*unfinished*/, size_t /*results*/) {}
   /// A job ended, `seconds` after its submission. Await answers when this has returned.
   virtual void OnJob(const JobResult&, double /*seconds*/) {}
   /// Something that an operator should read in the log.

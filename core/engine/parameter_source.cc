@@ -1,6 +1,5 @@
 #include "core/engine/parameter_source.h"
 
-#include <system_error>
 #include <utility>
 
 #include "core/filecoin/parameter_bytes.h"
@@ -11,8 +10,7 @@ FileParameters::FileParameters(std::filesystem::path directory, const prover::Pa
     : directory_(std::move(directory)), store_(options) {}
 
 bool FileParameters::Available(const filecoin::Circuit& circuit) const {
-  std::error_code error;
-  return std::filesystem::is_regular_file(directory_ / circuit.params_file(), error);
+  return filecoin::CheckParameterHead(circuit, directory_ / circuit.params_file()).ok();
 }
 
 Status FileParameters::Missing(const filecoin::Circuit& circuit) const {
@@ -23,6 +21,11 @@ Status FileParameters::Missing(const filecoin::Circuit& circuit) const {
                         ? StrCat("no trusted setup was published for it; `", made, "` makes development parameters")
                         : StrCat("fetch the published file with the ecosystem's tools (`curio fetch-params ", size,
                                  "`), or make development parameters with `", made, "`");
+  const Status head = filecoin::CheckParameterHead(circuit, directory_ / circuit.params_file());
+  if (absl::IsInvalidArgument(head)) {
+    return absl::FailedPreconditionError(
+        StrCat("no parameters for ", circuit.id, ": ", head.message(), "; remove the file, then ", get));
+  }
   const uint64_t bytes = filecoin::ParameterBytes(circuit);
   return absl::FailedPreconditionError(StrCat("no parameters for ", circuit.id, ": ", circuit.params_file(),
                                               bytes == 0 ? std::string() : StrCat(" (", bytes, " bytes)"),
@@ -32,7 +35,7 @@ Status FileParameters::Missing(const filecoin::Circuit& circuit) const {
 StatusOr<std::shared_ptr<const prover::ResidentParameters>> FileParameters::Get(
     prover::Device& device, const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
     std::stop_token stop, const Progress& progress) {
-  if (!Available(circuit)) return Missing(circuit);
+  if (!Available(circuit)) return Missing(circuit);  // says more than the store would
   prover::ParameterRequest request{.circuit = circuit.id, .path = directory_ / circuit.params_file(), .shape = shape};
   if (!circuit.params_digest.empty()) request.published_digest = std::string(circuit.params_digest);
   auto parameters = store_.Get(device, request, stop, progress);

@@ -19,9 +19,10 @@ namespace cuzk::engine {
 class ParameterSource {
  public:
   virtual ~ParameterSource() = default;
-  /// Whether the circuit's parameters could be had at all; looks for a file at most.
+  /// Whether the circuit's parameters could be had at all; looks for a file, its size and its first bytes at most.
   virtual bool Available(const filecoin::Circuit& circuit) const = 0;
-  /// FAILED_PRECONDITION that says what is missing, how large it is, and how to get it. At once: nothing is recorded.
+  /// FAILED_PRECONDITION that says what is missing, how large it is, and how to get it; or that the file is not the
+  /// published one, as its size or its first bytes show. At once: nothing is recorded.
   virtual Status Missing(const filecoin::Circuit& circuit) const = 0;
   /// Blocks while they are loaded. Errors of prover::ParameterStore::Get, and Missing().
   virtual StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,

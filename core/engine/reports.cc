@@ -27,7 +27,8 @@ JobProgress Reports::ProgressOf(Job& job) const {
                      .fraction = job.fraction,
                      .seconds_left = state_.estimator.SecondsLeft(job, state_.usable_devices),
                      .worker = job.worker,
-                     .message = job.message};
+                     .message = job.message,
+                     .bad_sectors = job.bad_sectors};
 }
 
 void Reports::Publish(Job& job) const {

@@ -57,7 +57,8 @@ struct DeviceStatus {
   memory::PinnedPoolSnapshot pool;
   uint32_t queued = 0;  ///< witnesses that wait for a worker
   uint64_t partitions_total = 0;
-  double busy_seconds_total = 0;                ///< in which at least one worker had a partition, until now
+  double busy_seconds_total = 0;                ///< in which kernels ran, of ended partitions
+  uint64_t copied_to_device_bytes_total = 0;    ///< witnesses of ended partitions
   std::map<std::string, double> stage_seconds;  ///< of ended partitions, by prover::stage; workers overlap
 };
 

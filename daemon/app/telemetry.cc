@@ -40,13 +40,30 @@ void Telemetry::ReportDevelopment() {
   }
 }
 
+void Telemetry::OnAccepted(const engine::JobTicket& ticket, filecoin::Kind kind, uint64_t payload_bytes) {
+  log_.Info("job accepted", {{"job_id", ticket.job_id},
+                             {"kind", std::string(filecoin::KindInfo(kind).name)},
+                             {"bytes", StrCat(payload_bytes)},
+                             {"jobs_before", StrCat(ticket.queue_position)}});
+}
+
+void Telemetry::OnRecovered(size_t unfinished, size_t results) {
+  log_.Info(
+      StrCat("recovered from the job store: ", unfinished, " unfinished jobs go on, ", results, " results are kept"));
+}
+
 void Telemetry::OnJob(const engine::JobResult& result, double seconds) {
   const filecoin::KindRow& kind = filecoin::KindInfo(result.kind);
   std::string milliseconds = StrCat(static_cast<uint64_t>(seconds * 1000));
   if (result.state == engine::JobState::kCompleted) {
     metrics_.Observe(MetricId::kProofDuration, {kind.metric_label}, seconds);
-    log_.Info("proof verified",
-              {{"job_id", result.job_id}, {"kind", std::string(kind.name)}, {"dur_ms", milliseconds}});
+    log_.Info("proof verified", {{"job_id", result.job_id},
+                                 {"kind", std::string(kind.name)},
+                                 {"dur_ms", milliseconds},
+                                 {"queue_ms", StrCat(result.timings.queue_wait_ms)},
+                                 {"load_ms", StrCat(result.timings.srs_load_ms)},
+                                 {"synthesis_ms", StrCat(result.timings.synthesis_ms)},
+                                 {"gpu_ms", StrCat(result.timings.gpu_compute_ms)}});
     return;
   }
   log_.Warning(
@@ -90,7 +107,15 @@ void PublishDevice(const engine::DeviceStatus& device, Metrics& metrics) {
   metrics.Set(MetricId::kDeviceQueued, labels, device.queued);
   metrics.RaiseTo(MetricId::kDeviceBusy, labels, device.busy_seconds_total);
   metrics.RaiseTo(MetricId::kDevicePartitions, labels, static_cast<double>(device.partitions_total));
+  metrics.RaiseTo(MetricId::kDeviceCopied, {gpu, identity.uuid, "to_device"},
+                  static_cast<double>(device.copied_to_device_bytes_total));
   for (const auto& [stage, seconds] : device.stage_seconds) {
+    if (stage == prover::stage::kHostToDevice) {
+      metrics.RaiseTo(MetricId::kDeviceCopy, {gpu, identity.uuid, "to_device"}, seconds);
+    }
+    if (stage == prover::stage::kDeviceToHost) {
+      metrics.RaiseTo(MetricId::kDeviceCopy, {gpu, identity.uuid, "to_host"}, seconds);
+    }
     metrics.RaiseTo(MetricId::kDeviceStage, {gpu, identity.uuid, stage}, seconds);
   }
 }

@@ -19,6 +19,8 @@ class Telemetry : public engine::Observer {
   Telemetry(Logger& log, Metrics& metrics) : log_(log), metrics_(metrics) {}
 
   void OnStage(filecoin::Kind kind, engine::Stage stage, double seconds) override;
+  void OnAccepted(const engine::JobTicket& ticket, filecoin::Kind kind, uint64_t payload_bytes) override;
+  void OnRecovered(size_t unfinished, size_t results) override;
   void OnJob(const engine::JobResult& result, double seconds) override;
   void OnWarning(const std::string& text) override;
 

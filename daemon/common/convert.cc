@@ -212,6 +212,7 @@ cuzkd::v1::JobProgress ToProgressMessage(const engine::JobProgress& progress) {
   message.set_seconds_left(progress.seconds_left.value_or(-1));
   message.set_worker(progress.worker);
   message.set_message(progress.message);
+  for (uint64_t number : progress.bad_sectors) message.add_bad_sectors(number);
   return message;
 }
 

@@ -31,9 +31,13 @@ std::string ProgressJson(const cuzkd::v1::JobProgress& progress) {
       .Member("fraction", progress.fraction())
       .Member("seconds_left", progress.seconds_left())
       .Member("worker", progress.worker())
-      .Member("message", progress.message())
-      .EndObject();
-  return json.text();
+      .Member("message", progress.message());
+  if (progress.bad_sectors_size() > 0) {
+    json.Key("bad_sectors").BeginArray();
+    for (uint64_t number : progress.bad_sectors()) json.Value(number);
+    json.EndArray();
+  }
+  return json.EndObject().text();
 }
 
 std::string ProgressText(const cuzkd::v1::JobProgress& progress) {

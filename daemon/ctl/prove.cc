@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <vector>
 
 #include "core/base/file.h"
 #include "core/base/log.h"
@@ -22,7 +23,8 @@ struct ProveFlags {
 };
 
 // Whoever names no file gets the proof itself.
-std::string ResultJson(const v1::AwaitProofResponse& result, bool with_proof) {
+std::string ResultJson(const v1::AwaitProofResponse& result, const std::vector<uint64_t>& bad_sectors,
+                       bool with_proof) {
   JsonWriter json;
   json.BeginObject()
       .Member("job_id", result.job_id())
@@ -34,6 +36,11 @@ std::string ResultJson(const v1::AwaitProofResponse& result, bool with_proof) {
       .Member("synthesis_ms", result.synthesis_ms())
       .Member("gpu_compute_ms", result.gpu_compute_ms())
       .Member("total_ms", result.total_ms());
+  if (!bad_sectors.empty()) {
+    json.Key("bad_sectors").BeginArray();
+    for (uint64_t number : bad_sectors) json.Value(number);
+    json.EndArray();
+  }
   if (with_proof) json.Member("proof", ToHex(AsBytes(result.proof())));
   return json.EndObject().text();
 }
@@ -45,7 +52,7 @@ void PrintTimes(const v1::AwaitProofResponse& result) {
   PrintTime("waiting in the queue", seconds(result.queue_wait_ms()));
   PrintTime("loading parameters", seconds(result.srs_load_ms()));
   PrintTime("writing witnesses", seconds(result.synthesis_ms()));
-  PrintTime("on the device", seconds(result.gpu_compute_ms()));
+  PrintTime("computing on the device", seconds(result.gpu_compute_ms()));
   PrintTime("from submission to proof", seconds(result.total_ms()));
 }
 
@@ -60,8 +67,25 @@ void PrintStages(const Client& client, const std::string& job_id) {
   for (const StageTime& time : *times) PrintTime(StrCat(time.track, ": ", time.name), time.seconds);
 }
 
+// The bad sectors of a job that has failed, which the answer has in its text alone. Empty where the daemon does not
+// tell.
+std::vector<uint64_t> BadSectors(const Client& client, const v1::AwaitProofResponse& result) {
+  if (result.status() != v1::AwaitProofResponse::FAILED) return {};
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
+  cuzkd::v1::WatchRequest request;
+  request.set_job_id(result.job_id());
+  cuzkd::v1::JobProgress progress;
+  auto stream = client.operators->Watch(&context, request);
+  if (!stream->Read(&progress)) progress.Clear();
+  context.TryCancel();
+  static_cast<void>(stream->Finish());
+  return {progress.bad_sectors().begin(), progress.bad_sectors().end()};
+}
+
 // Writes the proof, prints the rest, and says how the program ends.
-StatusOr<ControlExit> Report(const Session& session, const v1::AwaitProofResponse& result, const std::string& out) {
+StatusOr<ControlExit> Report(const Session& session, const Client& client, const v1::AwaitProofResponse& result,
+                             const std::string& out) {
   const bool completed = result.status() == v1::AwaitProofResponse::COMPLETED;
   std::string id = EscapeControl(result.job_id()), error = EscapeControl(result.error_message());
   if (completed && !out.empty()) {
@@ -71,7 +95,7 @@ StatusOr<ControlExit> Report(const Session& session, const v1::AwaitProofRespons
         StrCat(written.message(), "; the daemon keeps the proof for jobs.result_age: cuzkctl await ");
     if (!written.ok()) return Reworded(written, StrCat(kept, id, " --out FILE"));
   }
-  if (session.json) PrintLine(ResultJson(result, completed && out.empty()));
+  if (session.json) PrintLine(ResultJson(result, BadSectors(client, result), completed && out.empty()));
   switch (result.status()) {
     case v1::AwaitProofResponse::COMPLETED:
       if (!session.json) {
@@ -133,7 +157,7 @@ StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) 
     done = true;
   }
   CUZK_RETURN_IF_ERROR(FromDaemon(status));
-  StatusOr<ControlExit> code = Report(session, response.result(), flags.out);
+  StatusOr<ControlExit> code = Report(session, client, response.result(), flags.out);
   if (code.ok() && *code == ControlExit::kOk && !session.json) PrintStages(client, response.result().job_id());
   return code;
 }
@@ -168,7 +192,7 @@ StatusOr<ControlExit> RunAwait(const Session& session, const ProveFlags& flags) 
   grpc::ClientContext context;
   v1::AwaitProofResponse response;
   CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->AwaitProof(&context, request, &response)));
-  return Report(session, response, flags.out);
+  return Report(session, client, response, flags.out);
 }
 
 }  // namespace

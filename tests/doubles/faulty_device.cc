@@ -10,7 +10,8 @@ using prover::ResidentParameters;
 
 class FaultyDevice::FaultyPending final : public Pending {
  public:
-  FaultyPending(FaultyDevice& device, std::unique_ptr<Pending> inner) : device_(device), inner_(std::move(inner)) {}
+  FaultyPending(FaultyDevice& device, std::unique_ptr<Pending> inner)
+      : device_(device), inner_(std::move(inner)), timeline_(device.Timeline()) {}
 
   StatusOr<groth16::MsmResults> Finish() override {
     std::optional<FaultKind> corruption;
@@ -20,12 +21,22 @@ class FaultyDevice::FaultyPending final : public Pending {
     if (results.ok() && corruption == FaultKind::kCorruptB) results->b_g2 += algebra::G2Generator();
     return results;
   }
-  const prover::Timeline& timeline() const override { return inner_->timeline(); }
+  const prover::Timeline& timeline() const override { return timeline_ ? *timeline_ : inner_->timeline(); }
 
  private:
   FaultyDevice& device_;
   std::unique_ptr<Pending> inner_;
+  const std::optional<prover::Timeline> timeline_;
 };
+
+void FaultyDevice::set_timeline(prover::Timeline timeline) {
+  std::lock_guard lock(mutex_);
+  timeline_ = std::move(timeline);
+}
+std::optional<prover::Timeline> FaultyDevice::Timeline() const {
+  std::lock_guard lock(mutex_);
+  return timeline_;
+}
 
 void FaultyDevice::Add(const Fault& fault) {
   std::lock_guard lock(mutex_);

@@ -41,6 +41,8 @@ class FaultyDevice : public prover::Device {
   void ClearFaults();
   /// Every Start sleeps this long inside, after the witness went home; ends early when it is stopped (Cancelled).
   void set_delay(std::chrono::milliseconds delay);
+  /// What every partition's timeline says from now on, instead of the inner device's.
+  void set_timeline(prover::Timeline timeline);
   /// While held, every Start waits inside, after the witness went home, until released or stopped (Cancelled).
   void Hold();
   /// While held, every Load waits before it begins, until released or stopped (Cancelled).
@@ -75,6 +77,7 @@ class FaultyDevice : public prover::Device {
   class FaultyPending;
   /// Counts a call; the fault that strikes it, or the loss of the device.
   Status Strike(FaultPoint point, std::optional<FaultKind>* corruption);
+  std::optional<prover::Timeline> Timeline() const;
   Status WaitInside(std::stop_token stop);
   Status WaitToLoad(std::stop_token stop);
 
@@ -86,7 +89,8 @@ class FaultyDevice : public prover::Device {
   // Guarded by mutex_.
   bool lost_ = false, held_ = false, loads_held_ = false;
   uint64_t waiting_ = 0, waiting_loads_ = 0;
-  std::chrono::milliseconds delay_{0};  // guarded by mutex_
+  std::chrono::milliseconds delay_{0};        // guarded by mutex_
+  std::optional<prover::Timeline> timeline_;  // guarded by mutex_
 };
 
 }  // namespace cuzk::testing_support

@@ -95,13 +95,12 @@ void DeviceStage::Begin(unsigned worker, const DeviceTask& task) {
   job.partitions[task.task.index].state = PartitionState::kGpu;
   job.worker = StrCat(number_, ".", worker);
   workers_[worker] = Worker{task.task.job, task.task.index, c_.Now(), workers_[worker].busy};
-  if (proving_++ == 0) proving_since_ = workers_[worker].since;
   c_.reports.Publish(job);
   // Under the mutex, so that the bars are in the order in which the workers took their partitions.
   c_.reports.Draw(job, task.task.index, "waiting", StrCat("device ", number_, " queue"), task.task.began);
 }
 
-StatusOr<groth16::MsmResults> DeviceStage::Compute(unsigned worker, DeviceTask& task) {
+StatusOr<DeviceStage::Computation> DeviceStage::Compute(unsigned worker, DeviceTask& task) {
   const std::shared_ptr<Job>& job = task.task.job;
   const uint32_t index = task.task.index;
   prover::StartOptions options{.worker = worker, .stop = job->stop.get_token()};
@@ -115,6 +114,7 @@ StatusOr<groth16::MsmResults> DeviceStage::Compute(unsigned worker, DeviceTask& 
     job->partitions[index].device_fraction = static_cast<double>(done) / static_cast<double>(total);
     c_.reports.Publish(*job);
   };
+  const uint64_t witness_bytes = task.witness->layout().bytes;
   CUZK_ASSIGN_OR_RETURN(auto pending, device_->Start(task.task.parameters, *std::move(task.witness), options));
   auto results = pending->Finish();
   const std::string track = StrCat("device ", number_, " worker ", worker);
@@ -129,37 +129,40 @@ StatusOr<groth16::MsmResults> DeviceStage::Compute(unsigned worker, DeviceTask& 
   }
   StateLock lock(c_.state, Actor::kWorker);
   for (const prover::TimelineEvent& event : pending->timeline()) stage_time_[event.stage] += event.end - event.begin;
-  return results;
+  const prover::DeviceTimes times = prover::TimesOf(pending->timeline());
+  kernels_ += times.kernels;
+  if (times.copy_to_device > Duration{}) copied_to_device_ += witness_bytes;
+  if (!results.ok()) return results.status();
+  return Computation{*std::move(results), times};
 }
 
-void DeviceStage::Computed(unsigned worker, const PartitionTask& task, Duration took, bool proved) {
+void DeviceStage::Computed(unsigned worker, const PartitionTask& task, Duration took, std::optional<Duration> kernels) {
   StateLock lock(c_.state, Actor::kWorker);
   workers_[worker] = Worker{.busy = workers_[worker].busy + took};
-  if (--proving_ == 0) busy_ += c_.Now() - proving_since_;
   Job& job = *task.job;
-  if (!proved || Over(job)) return;
+  if (!kernels || Over(job)) return;
   PartitionRecord& partition = job.partitions[task.index];
-  partition.device_ms = Milliseconds(took);
+  partition.device_ms = Milliseconds(*kernels);
   partition.device_fraction = 1;
   partition.proved_on = device_;
-  job.timings.gpu_compute_ms += Milliseconds(took);
+  job.timings.gpu_compute_ms += Milliseconds(*kernels);
   partitions_total_++;
 }
 
 void DeviceStage::Prove(unsigned worker, DeviceTask task) {
   const TimePoint begin = c_.Now();
-  auto results = Compute(worker, task);
+  auto computed = Compute(worker, task);
   task.witness.reset();
   const Duration took = c_.Now() - begin;
   LookAtMemory(Actor::kWorker);
-  Computed(worker, task.task, took, results.ok());
-  if (!results.ok()) {
-    Failed(std::move(task.task), results.status());
+  Computed(worker, task.task, took, computed.ok() ? std::optional(computed->times.kernels) : std::nullopt);
+  if (!computed.ok()) {
+    Failed(std::move(task.task), computed.status());
     return;
   }
   c_.reports.Measured(*task.task.job, Stage::kDevice, took, Actor::kWorker);
   StateLock lock(c_.state, Actor::kWorker);
-  finish_.Push(FinishTask{std::move(task.task), *std::move(results)});
+  finish_.Push(FinishTask{std::move(task.task), std::move(computed->results)});
 }
 
 void DeviceStage::Failed(PartitionTask task, const Status& status) {
@@ -241,7 +244,8 @@ DeviceStatus DeviceStage::Describe(TimePoint now) const {
   out.partitions_total = partitions_total_;
   out.identity = device_->identity();
   out.memory_seconds_ago = Seconds(now - memory_seen_);
-  out.busy_seconds_total = Seconds(busy_ + (proving_ > 0 ? now - proving_since_ : Duration{}));
+  out.busy_seconds_total = Seconds(kernels_);
+  out.copied_to_device_bytes_total = copied_to_device_;
   for (const auto& [stage, time] : stage_time_) out.stage_seconds.emplace(stage, Seconds(time));
   for (unsigned w = 0; w < workers_.size(); ++w) {
     const Worker& state = workers_[w];

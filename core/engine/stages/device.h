@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "core/engine/stages/context.h"
 #include "core/engine/tasks.h"
 #include "core/memory/pinned_pool.h"
+#include "core/prover/device_times.h"
 
 namespace cuzk::engine {
 
@@ -65,8 +67,14 @@ class DeviceStage {
   void Run(unsigned worker, unsigned mark);
   void Begin(unsigned worker, const DeviceTask& task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   void Prove(unsigned worker, DeviceTask task);
-  StatusOr<groth16::MsmResults> Compute(unsigned worker, DeviceTask& task);
-  void Computed(unsigned worker, const PartitionTask& task, Duration took, bool proved);
+  /// What a device made of a partition.
+  struct Computation {
+    groth16::MsmResults results;
+    prover::DeviceTimes times;
+  };
+  StatusOr<Computation> Compute(unsigned worker, DeviceTask& task);
+  /// `kernels`: nothing if the partition was not proved.
+  void Computed(unsigned worker, const PartitionTask& task, Duration took, std::optional<Duration> kernels);
   void Failed(PartitionTask task, const Status& status);
   void LostDuring(const PartitionTask& task, const Status& why);
 
@@ -84,9 +92,8 @@ class DeviceStage {
   TimePoint memory_seen_ ABSL_GUARDED_BY(kEngineState){};
   std::vector<Worker> workers_ ABSL_GUARDED_BY(kEngineState);
   uint64_t partitions_total_ ABSL_GUARDED_BY(kEngineState) = 0;
-  unsigned proving_ ABSL_GUARDED_BY(kEngineState) = 0;                             // workers that have a partition
-  TimePoint proving_since_ ABSL_GUARDED_BY(kEngineState){};                        // while there are any
-  Duration busy_ ABSL_GUARDED_BY(kEngineState){};                                  // before that
+  Duration kernels_ ABSL_GUARDED_BY(kEngineState){};                               // of ended partitions
+  uint64_t copied_to_device_ ABSL_GUARDED_BY(kEngineState) = 0;                    // bytes of their witnesses
   std::map<std::string_view, Duration> stage_time_ ABSL_GUARDED_BY(kEngineState);  // of ended partitions
   std::vector<std::jthread> threads_;                                              // last: joined first
 };

@@ -37,7 +37,7 @@ void ParseStage::Parse(ParseTask task, const std::string& track) {
   if (request.ok() && request->partitions.empty()) request = absl::InternalError("the request has no partitions");
   if (!request.ok()) {
     StateLock lock(c_.state, Actor::kSynthesis);
-    c_.jobs.Fail(lock, job, std::string(request.status().message()));
+    c_.jobs.End(lock, job, FailureOf(request.status()));
     return;
   }
   parsed->memory.ShrinkTo(parsed_bytes);

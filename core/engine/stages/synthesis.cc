@@ -66,7 +66,7 @@ void SynthesisStage::Synthesize(SynthesisTask synthesis, const std::string& trac
     task.device->Unpromise();
     Job& job = *task.job;
     if (!witness.ok()) {
-      c_.jobs.Fail(lock, job, StrCat("partition ", partition.index, ", ", witness.status().message()));
+      c_.jobs.End(lock, job, FailureOf(witness.status(), StrCat("partition ", partition.index, ", ")));
       return;
     }
     if (Over(job)) return;

@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "core/circuit/bad_sectors.h"
+
 namespace cuzk::testing_support {
 namespace {
 
@@ -39,6 +41,9 @@ StatusOr<filecoin::ParsedRequest> SmallWork::Parse(filecoin::VanillaRequest requ
     while (!slow_.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (payload.find("unreadable") != payload.npos) return absl::InvalidArgumentError("partition 0: unreadable");
+  if (payload.find("bad-sectors") != payload.npos) {
+    return circuit::BadSectorsError({{100, 7, "comm_r: is wrong"}, {57, 3, "comm_r: is wrong"}});
+  }
   filecoin::ParsedRequest parsed{};
   parsed.proof = filecoin::FindRegisteredProof(static_cast<filecoin::Kind>(request.kind), request.registered_proof);
   for (uint32_t i = 0; i < static_cast<uint32_t>(payload[0] - '0'); ++i) {

@@ -91,31 +91,81 @@ TEST(Status, PartitionsOnTheirWayUseTheirParameters) {
   EXPECT_EQ(status.devices[0].pool.used_bytes, 0u);
 }
 
-TEST(Status, ADeviceIsBusyWhileAWorkerHasAPartition) {
+/// A second of a device in which kernels run for half of the time.
+prover::Timeline HalfASecondOfKernels() {
+  auto event = [](std::string_view stage, int begin, int end) {
+    const TimePoint origin{std::chrono::hours(1)};
+    return prover::TimelineEvent{stage, origin + std::chrono::milliseconds(begin),
+                                 origin + std::chrono::milliseconds(end)};
+  };
+  return {event(prover::stage::kHostToDevice, 0, 100), event(prover::stage::kLeaseWait, 100, 450),
+          event(prover::stage::kTransforms, 450, 750), event(prover::stage::kMsmH, 750, 950),
+          event(prover::stage::kMsmL, 800, 900),       event(prover::stage::kDeviceToHost, 950, 1000)};
+}
+
+TEST(Status, ADeviceIsBusyWhileKernelsRunAndNotWhileAWorkerHasAPartition) {
   SmallEngine engine;
+  engine.device().set_timeline(HalfASecondOfKernels());
   EXPECT_EQ(engine->Snapshot().devices[0].busy_seconds_total, 0);
+  const JobResult result = engine.Prove("3");
+  EXPECT_EQ(result.state, JobState::kCompleted);
+  EXPECT_EQ(result.timings.gpu_compute_ms, 1500u);
+  EngineStatus status = engine->Snapshot();
+  DeviceStatus& device = status.devices[0];
+  EXPECT_DOUBLE_EQ(device.busy_seconds_total, 1.5);
+  EXPECT_EQ(device.partitions_total, 3u);
+  EXPECT_EQ(status.jobs[0].partitions[0].device_ms, 500u);
+  // What is no kernel has names of its own.
+  EXPECT_DOUBLE_EQ(device.stage_seconds["h2d"], 0.3);
+  EXPECT_DOUBLE_EQ(device.stage_seconds["lease wait"], 1.05);
+  EXPECT_DOUBLE_EQ(device.stage_seconds["d2h"], 0.15);
+  EXPECT_GT(device.copied_to_device_bytes_total, 0u);
+  EXPECT_EQ(device.copied_to_device_bytes_total % 3, 0u);
+}
+
+TEST(Status, ADeviceThatHasAPartitionAndDoesNotComputeIsNotBusy) {
+  SmallEngine engine;
   engine.device().Hold();
   JobTicket ticket = engine.Submit("a", "2");
-  engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() == 2; });
-  double seen = engine->Snapshot().devices[0].busy_seconds_total;
-  engine.WaitFor([&](const EngineStatus& status) { return status.devices[0].busy_seconds_total > seen; });
+  engine.WaitFor([&](const EngineStatus& status) { return status.devices[0].workers[0].busy_seconds > 0.01; });
+  EXPECT_EQ(engine->Snapshot().devices[0].busy_seconds_total, 0);
   engine.device().Release();
   EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
-  engine.WaitFor([](const EngineStatus& status) {
-    for (const WorkerStatus& worker : status.devices[0].workers) {
-      if (worker.job_key) return false;
-    }
-    return true;
-  });
-  EngineStatus status = engine->Snapshot();
-  double idle = status.devices[0].busy_seconds_total;
-  EXPECT_EQ(engine->Snapshot().devices[0].busy_seconds_total, idle);
-  // Two workers at once count once.
-  double workers = 0;
-  for (const WorkerStatus& worker : status.devices[0].workers) workers += worker.busy_seconds_total;
-  EXPECT_LT(idle, workers);
-  EXPECT_GT(status.devices[0].stage_seconds["msm h"], 0);
-  EXPECT_EQ(status.devices[0].partitions_total, 2u);
+  EXPECT_GT(engine->Snapshot().devices[0].busy_seconds_total, 0);
+}
+
+TEST(Status, AllBadSectorsOfAJobAreInItsProgress) {
+  SmallEngine engine;
+  const JobTicket ticket = engine.Submit("a", "1 bad-sectors");
+  EXPECT_EQ(engine.Await(ticket).error.rfind("2 sectors are bad: 57, 100; sector 57 (item 3), ", 0), 0u);
+  auto watcher = engine->Watch("a");
+  ASSERT_TRUE(watcher.ok());
+  const auto progress = (*watcher)->Next(std::chrono::steady_clock::now() + std::chrono::minutes(5), {});
+  ASSERT_TRUE(progress.has_value());
+  EXPECT_EQ(progress->bad_sectors, (std::vector<uint64_t>{57, 100}));
+}
+
+/// What the observer hears of a job.
+class Heard : public Observer {
+ public:
+  void OnAccepted(const JobTicket& ticket, filecoin::Kind, uint64_t bytes) override {
+    accepted.push_back(StrCat(ticket.job_id, " ", bytes));
+  }
+  void OnJob(const JobResult& result, double) override { ended.push_back(result.job_id); }
+  std::vector<std::string> accepted, ended;
+};
+
+TEST(Status, AnAcceptedJobIsToldOnce) {
+  Heard heard;
+  SmallEngine engine({.observer = &heard});
+  engine.device().Hold();
+  const JobTicket first = engine.Submit("a", "1 one");
+  const JobTicket joined = engine.Submit("a", "1 one");
+  EXPECT_TRUE(joined.joined);
+  engine.device().Release();
+  engine.Await(first);
+  EXPECT_EQ(heard.accepted, std::vector<std::string>{"a 5"});
+  EXPECT_EQ(heard.ended, std::vector<std::string>{"a"});
 }
 
 TEST(Status, ErrorsSayHowLongAgo) {
