@@ -8,6 +8,7 @@
 
 #include "core/base/check.h"
 #include "core/base/file.h"
+#include "core/base/nearest_name.h"
 #include "core/base/settings_text.h"
 
 namespace cuzk {
@@ -23,6 +24,12 @@ const SettingRow* FindRow(std::string_view name) {
     if (row.name == name) return &row;
   }
   return nullptr;
+}
+
+std::vector<std::string> NamesOfSettings() {
+  std::vector<std::string> names;
+  for (const SettingRow& row : SettingTable()) names.emplace_back(row.name);
+  return names;
 }
 
 struct Assignment {
@@ -76,7 +83,8 @@ Status ReadTable(const toml::table& table, const std::string& prefix, const std:
       if (!section) return absl::InvalidArgumentError(StrCat(place, ": there is no section \"", name, "\""));
       CUZK_RETURN_IF_ERROR(ReadTable(*inner, name + ".", path, out));
     } else {
-      return absl::InvalidArgumentError(StrCat(place, ": there is no setting \"", name, "\""));
+      return absl::InvalidArgumentError(
+          StrCat(place, ": there is no setting \"", name, "\"", DidYouMean(name, NamesOfSettings())));
     }
   }
   return absl::OkStatus();
@@ -112,10 +120,15 @@ Status ReadEnvironment(const std::map<std::string, std::string>& environment, st
       CUZK_RETURN_IF_ERROR(Annotate(CheckSettingText(*found, text), variable));
       ours.push_back({found, text, StrCat("environment ", variable)});
     } else if (variable.starts_with("CUZK_") && !BelongsElsewhere(variable)) {
-      bool incumbent = variable == "CUZK_GPU_THREADS";
-      return absl::InvalidArgumentError(StrCat(
-          "environment variable ", variable, " is no setting",
-          incumbent ? ": it is another daemon's; ours uses synthesis.threads (CUZK_SYNTHESIS_THREADS). Unset it" : ""));
+      if (variable == "CUZK_GPU_THREADS") {
+        return absl::InvalidArgumentError(
+            "environment variable CUZK_GPU_THREADS is not a setting: it belongs to the daemon shipped with Curio. "
+            "Unset it; the setting here is synthesis.threads (CUZK_SYNTHESIS_THREADS)");
+      }
+      std::vector<std::string> names;
+      for (const SettingRow& row : SettingTable()) names.push_back(EnvironmentName(row.name));
+      return absl::InvalidArgumentError(
+          StrCat("environment variable ", variable, " is not a setting", DidYouMean(variable, names)));
     }
   }
   return absl::OkStatus();
@@ -236,7 +249,7 @@ void Settings::Take(const Settings& other, std::string_view name) {
 std::string PrintDefaults() {
   std::string out = TomlComment(
       "Settings of cuzkd, as printed by `cuzkd --print-defaults`. Every line shows the default. A flag (--section.key "
-      "VALUE) is stronger than an environment variable (CUZK_SECTION_KEY), and that than this file.");
+      "VALUE) overrides an environment variable (CUZK_SECTION_KEY), which overrides this file.");
   std::string_view section;
   for (const SettingRow& row : SettingTable()) {
     if (SectionOf(row.name) != section) {
