@@ -140,7 +140,8 @@ std::shared_ptr<LogWriter> MakeWriter(const LogOptions& options) {
   const Form form{.json = options.json, .journal_priority = options.journal_priority};
   return std::make_shared<LogWriter>(LogWriter::Options{
       .descriptor = options.descriptor, .dropped_line = [form](uint64_t lines) {
-        return LineOf(form, LogLevel::kWarning, StrCat(lines, " lines of the log dropped: nobody took them"), {}) +
+        return LineOf(form, LogLevel::kWarning,
+                      StrCat(lines, " log lines were dropped because stderr was not read fast enough"), {}) +
                "\n";
       }});
 }
@@ -230,7 +231,7 @@ uint64_t Logger::dropped() const { return writer_ ? writer_->dropped() : 0; }
 
 void Logger::WriteLeftOut(const std::string& message, const Repeats& repeats) {
   if (repeats.count <= kRepeats) return;
-  Emit(LogLevel::kWarning, StrCat("left out ", repeats.count - kRepeats, " more like this: ", message), {});
+  Emit(LogLevel::kWarning, StrCat(repeats.count - kRepeats, " more messages like this were left out: ", message), {});
 }
 
 bool Logger::Admit(LogLevel level, std::string_view message) {

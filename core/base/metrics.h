@@ -104,6 +104,12 @@ struct MetricRow {
 /// Row i has id i.
 std::span<const MetricRow> MetricTable();
 
+/// A label that rows have, and what its values are.
+struct LabelRow {
+  std::string_view name, meaning;
+};
+std::span<const LabelRow> LabelTable();
+
 /// Values of every row, by label values in the order of the row's labels. Any thread may call anything. A wrong number
 /// of labels or a wrong type ends the process: that is a mistake of the caller.
 class Metrics {

@@ -76,7 +76,7 @@ TEST(LogTest, RepeatedWarningsAreCountedInstead) {
   EXPECT_EQ(lines(), Logger::kRepeats + 101);
   now += Logger::kRepeatWindow;
   logger.Info("later");
-  EXPECT_THAT(out.str(), HasSubstr("warning left out 80 more like this: job failed\n"));
+  EXPECT_THAT(out.str(), HasSubstr("warning 80 more messages like this were left out: job failed\n"));
   logger.Warning("job failed", {{"job_id", "last"}});
   EXPECT_THAT(out.str(), EndsWith("warning job failed job_id=last\n"));
 }
@@ -87,7 +87,7 @@ TEST(LogTest, WhatWasLeftOutIsToldAtTheEndAtTheLatest) {
     Logger logger({.stream = &out});
     for (int i = 0; i < 25; ++i) logger.Warning("job failed");
   }
-  EXPECT_THAT(out.str(), EndsWith("left out 5 more like this: job failed\n"));
+  EXPECT_THAT(out.str(), EndsWith("5 more messages like this were left out: job failed\n"));
 }
 
 TEST(LogTest, LowerLevelsAreLeftOutUntilAsked) {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/settings_text.h"
 #include "core/base/text.h"
 
 namespace cuzk {
@@ -107,6 +108,15 @@ TEST(MetricsDeathTest, WrongLabelsEndTheProcess) {
   Metrics metrics;
   EXPECT_DEATH(metrics.Increment(MetricId::kProofsFailed), "");
   EXPECT_DEATH(metrics.Increment(MetricId::kQueueDepth), "");
+}
+
+TEST(MetricsTest, EveryLabelIsExplainedOnceAndUsed) {
+  std::set<std::string> used, explained;
+  for (const MetricRow& row : MetricTable()) {
+    for (const std::string& label : SplitList(row.labels)) used.insert(label);
+  }
+  for (const LabelRow& row : LabelTable()) EXPECT_TRUE(explained.insert(std::string(row.name)).second) << row.name;
+  EXPECT_EQ(used, explained);
 }
 
 }  // namespace
