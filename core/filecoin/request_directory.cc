@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include "core/filecoin/format/json_fault.h"
 #include "core/filecoin/format/json_reader.h"
 #include "core/filecoin/format/xz.h"
 #include "core/filecoin/types/identifiers.h"
@@ -15,19 +16,34 @@ using simdjson::dom::object;
 
 constexpr uint64_t kLargestDescription = uint64_t{64} << 20;
 
+/// NotFound or InvalidArgument if no request is there.
+Status CheckDirectory(const std::filesystem::path& directory) {
+  std::error_code error;
+  const std::filesystem::file_status there = std::filesystem::status(directory, error);
+  if (!std::filesystem::exists(there)) return absl::NotFoundError(StrCat("there is no directory ", directory.string()));
+  if (!std::filesystem::is_directory(there)) {
+    return absl::InvalidArgumentError(
+        StrCat(directory.string(), " is not a directory; a request is a directory with a file request.json"));
+  }
+  for (const char* name : {"request.json", "request.json.xz"}) {
+    if (std::filesystem::exists(directory / name, error) || error) return absl::OkStatus();
+  }
+  return absl::NotFoundError(StrCat(directory.string(), " is not a request directory: it has no file request.json"));
+}
+
 /// request.json, with errors that name the key.
 class Description {
  public:
   static StatusOr<Description> Read(const std::filesystem::path& directory) {
+    CUZK_RETURN_IF_ERROR(CheckDirectory(directory));
     Description description;
     CUZK_ASSIGN_OR_RETURN(std::string text, ReadFileOrXz(directory / "request.json", kLargestDescription));
     element root;
     if (auto error = description.parser_->parse(text).get(root); error != simdjson::SUCCESS) {
-      return absl::InvalidArgumentError(
-          StrCat((directory / "request.json").string(), ": ", simdjson::error_message(error)));
+      return absl::InvalidArgumentError(JsonMistake(directory / "request.json", text, simdjson::error_message(error)));
     }
     if (root.get(description.root_) != simdjson::SUCCESS) {
-      return absl::InvalidArgumentError(StrCat((directory / "request.json").string(), ": not an object"));
+      return absl::InvalidArgumentError(StrCat((directory / "request.json").string(), ": is not a JSON object"));
     }
     CUZK_ASSIGN_OR_RETURN(std::string kind, description.Text("kind"));
     description.kind_ = FindKind(std::string_view(kind));

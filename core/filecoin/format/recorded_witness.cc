@@ -6,6 +6,9 @@
 #include <optional>
 #include <span>
 
+#include "core/base/file.h"
+#include "core/filecoin/format/json_fault.h"
+
 namespace cuzk::filecoin {
 namespace {
 
@@ -130,10 +133,12 @@ std::string WitnessJson(const RecordedWitness& witness) {
 }
 
 StatusOr<RecordedWitness> ReadWitnessJson(const std::filesystem::path& path, uint32_t partition) {
+  constexpr uint64_t kLargest = uint64_t{1} << 30;
+  CUZK_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kLargest));
   simdjson::dom::parser parser;
   element root;
-  if (auto error = parser.load(path.string()).get(root); error != simdjson::SUCCESS) {
-    return absl::InvalidArgumentError(StrCat(path.string(), ": ", simdjson::error_message(error)));
+  if (auto error = parser.parse(text).get(root); error != simdjson::SUCCESS) {
+    return absl::InvalidArgumentError(JsonMistake(path, text, simdjson::error_message(error)));
   }
   StatusOr<RecordedWitness> recorded = Read(root, partition);
   if (!recorded.ok()) return Annotate(recorded.status(), path.string());
