@@ -220,7 +220,7 @@ StatusOr<bool> Engine::Cancel(const std::string& job_id) {
   if (job->life.Is(Life::kSuspended)) return jobs.Kept(*job);
   if (HasEnded(job->life.now())) return was_unfinished;
   CUZK_RETURN_IF_ERROR(Annotate(impl_->StoreAnswers(), StrCat(job_id, " has stopped")));
-  return absl::UnavailableError(StrCat(job_id, " has stopped; the job store is slow to take that"));
+  return absl::UnavailableError(StrCat(job_id, " has stopped; the job store has not recorded it yet"));
 }
 
 void Engine::Abandon(const JobTicket& ticket) {
@@ -228,7 +228,7 @@ void Engine::Abandon(const JobTicket& ticket) {
   auto job = impl_->state().jobs.Find(ticket.key);
   if (job == nullptr || Over(*job) || job->callers == 0) return;
   if (--job->callers > 0) return;
-  impl_->pipeline.jobs().End(lock, *job, {JobState::kCancelled, "its caller went away"});
+  impl_->pipeline.jobs().End(lock, *job, {JobState::kCancelled, "its caller disconnected"});
 }
 
 StatusOr<std::shared_ptr<Watcher>> Engine::Watch(const std::string& job_id) {
@@ -270,7 +270,7 @@ uint32_t Engine::Drain(TimePoint until) {
   if (Status unmarked = impl_->store->Unmark(); !unmarked.ok()) {
     StateLock lock(state, Actor::kCaller);
     impl_->pipeline.reports().Warn(
-        lock, StrCat(unmarked.message(), ": jobs that are in work now count as lost at the next start"));
+        lock, StrCat(unmarked.message(), ": the next start will count a loss for each job that is in progress now"));
   }
   return left;
 }

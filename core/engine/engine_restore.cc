@@ -82,7 +82,7 @@ void Engine::Impl::RestoreUnfinished(StateLock& lock, const store::StoredJob& st
   submission.deadline = pipeline.jobs().WithinLimit(std::nullopt, submitted);
   std::shared_ptr<Job> job = state().jobs.Add(std::move(submission), submitted);
   pipeline.jobs().Enter(*job);
-  pipeline.jobs().GiveUp(lock, *job, "the daemon ended while it worked on it");
+  pipeline.jobs().GiveUp(lock, *job, "the daemon crashed");
 }
 
 }  // namespace cuzk::engine

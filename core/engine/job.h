@@ -91,6 +91,8 @@ struct JobProgress {
   /// Of a PoSt that failed for its sectors: their numbers, all of them, ascending. Empty after a restart, when the
   /// error alone is kept.
   std::vector<uint64_t> bad_sectors;
+  Priority priority = Priority::kNormal;
+  double age_seconds = 0;  ///< since its submission
 };
 
 }  // namespace cuzk::engine

@@ -162,8 +162,8 @@ void JobControl::Report(Job& job, const JobResult& result, Actor actor) {
 
 void JobControl::GiveUp(StateLock& lock, Job& job, std::string_view last) {
   if (p_.options.max_losses == 0 || job.losses < p_.options.max_losses || Over(job)) return;
-  std::string text = StrCat(last, "; the job was in work ", job.losses,
-                            " times when its device was lost or the daemon died, and is not tried again");
+  std::string text = StrCat(last, "; the job was in progress ", job.losses,
+                            " times when its device was lost or the daemon crashed, so it is not tried again");
   p_.reports.Warn(lock, StrCat(job.id, ": ", text));
   Fail(lock, job, std::move(text));
 }
@@ -194,7 +194,7 @@ bool JobControl::Drained() const {
 
 Status JobControl::Kept(const Job& job) const {
   return absl::UnavailableError(StrCat(p_.state.refusing.empty() ? "the daemon stopped" : p_.state.refusing, "; job ",
-                                       job.id, " is kept and goes on at the next start"));
+                                       job.id, " is kept and continues at the next start"));
 }
 
 JobResult JobControl::HandOut(const StateLock& lock, Job& job) {

@@ -19,8 +19,8 @@ Status FileParameters::Missing(const filecoin::Circuit& circuit) const {
                             " --out ", directory_.string());
   std::string get = circuit.params_digest.empty()
                         ? StrCat("no trusted setup was published for it; `", made, "` makes development parameters")
-                        : StrCat("fetch the published file with the ecosystem's tools (`curio fetch-params ", size,
-                                 "`), or make development parameters with `", made, "`");
+                        : StrCat("fetch the published file with `curio fetch-params ", size,
+                                 "`, or make development parameters with `", made, "`");
   const Status head = filecoin::CheckParameterHead(circuit, directory_ / circuit.params_file());
   if (absl::IsInvalidArgument(head)) {
     return absl::FailedPreconditionError(

@@ -28,7 +28,9 @@ JobProgress Reports::ProgressOf(Job& job) const {
                      .seconds_left = state_.estimator.SecondsLeft(job, state_.usable_devices),
                      .worker = job.worker,
                      .message = job.message,
-                     .bad_sectors = job.bad_sectors};
+                     .bad_sectors = job.bad_sectors,
+                     .priority = job.priority,
+                     .age_seconds = Seconds(clock_.Now() - job.submitted)};
 }
 
 void Reports::Publish(Job& job) const {

@@ -48,8 +48,8 @@ Status DiskHealth::CheckFolder() {
 
 Status DiskHealth::Folder() const {
   if (!gone_) return absl::OkStatus();
-  return absl::UnavailableError(
-      StrCat("the job store in ", directory_.string(), " was removed or replaced under this process; restart it"));
+  return absl::UnavailableError(StrCat("the job store in ", directory_.string(),
+                                       " was removed or replaced while the daemon ran; restart the daemon"));
 }
 
 void DiskHealth::Wrote() {
@@ -63,7 +63,7 @@ Status DiskHealth::Answers() const {
   if (!since || now - *since < patience_) return absl::OkStatus();
   return absl::UnavailableError(StrCat("the job store in ", directory_.string(), " has not answered for ",
                                        std::chrono::duration_cast<std::chrono::seconds>(now - *since).count(),
-                                       " s: no job can be kept"));
+                                       " s: no job can be stored"));
 }
 
 Status DiskHealth::Check() const {
@@ -74,7 +74,7 @@ Status DiskHealth::Check() const {
     found = latest_;
   }
   if (found.ok()) return found;
-  return absl::UnavailableError(StrCat("jobs.state_directory: no job can be kept: ", found.message()));
+  return absl::UnavailableError(StrCat("jobs.state_directory: no job can be stored: ", found.message()));
 }
 
 std::optional<TimePoint> DiskHealth::OldestOperation() const {

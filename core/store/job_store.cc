@@ -65,9 +65,9 @@ Status JobStore::Advised(const Status& status) const {
       absl::IsFailedPrecondition(status) || absl::IsAborted(status)) {
     return status;
   }
-  return absl::FailedPreconditionError(StrCat(
-      status.message(), "; mend ", options_.directory.string(),
-      " or move it away (jobs that wait in it are lost then), or choose another place with jobs.state_directory"));
+  return absl::FailedPreconditionError(
+      StrCat(status.message(), "; repair ", options_.directory.string(),
+             ", or move it away (its jobs are then lost), or set another jobs.state_directory"));
 }
 
 Status JobStore::Begin() {

@@ -51,7 +51,7 @@ struct Reader {
     at += out.size();
   }
   void Miss() {
-    if (status.ok()) status = absl::InvalidArgumentError("its payload file is cut short or too long");
+    if (status.ok()) status = absl::InvalidArgumentError("its payload file is truncated or too long");
   }
   uint64_t Number() {
     uint8_t bytes[8] = {};

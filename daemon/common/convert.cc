@@ -213,6 +213,8 @@ cuzkd::v1::JobProgress ToProgressMessage(const engine::JobProgress& progress) {
   message.set_worker(progress.worker);
   message.set_message(progress.message);
   for (uint64_t number : progress.bad_sectors) message.add_bad_sectors(number);
+  message.set_priority(static_cast<uint32_t>(progress.priority));
+  message.set_age_seconds(progress.age_seconds);
   return message;
 }
 

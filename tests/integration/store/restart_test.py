@@ -76,7 +76,7 @@ class JobStore(unittest.TestCase):
         shutil.rmtree(daemon.folder / "state")
         refused = self.submit(daemon, "after")
         self.assertEqual(refused.code, UNAVAILABLE, refused)
-        self.assertIn("was removed or replaced under this process", refused.err)
+        self.assertIn("was removed or replaced while the daemon ran", refused.err)
         self.await_not_ready(daemon, str(daemon.folder / "state"))
         daemon.tell("release")
         self.assertEqual(daemon.control("await", "before").code, 0)

@@ -64,7 +64,7 @@ TEST(Loss, StoredJobsAreKeptForTheNextStart) {
       Status kept = engine->Await(id, steady_clock::now() + minutes(5)).status();
       EXPECT_TRUE(absl::IsUnavailable(kept)) << kept;
       EXPECT_THAT(std::string(kept.message()), HasSubstr(StrCat("no device is left: ")));
-      EXPECT_THAT(std::string(kept.message()), HasSubstr(StrCat("; job ", id, " is kept and goes on at the next")));
+      EXPECT_THAT(std::string(kept.message()), HasSubstr(StrCat("; job ", id, " is kept and continues at the next")));
       // It will be proved: who wants it gone must ask the next daemon.
       EXPECT_TRUE(absl::IsUnavailable(engine->Cancel(id).status()));
     }

@@ -106,7 +106,7 @@ TEST_F(StoreHangTest, AStoreThatIsTakenAwayRefusesWithWordsAndLosesNoProof) {
     if (replaced) std::filesystem::create_directory(state_);
     const Status refused = engine->Submit({.vanilla = SmallRequest("2")}).status();
     EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
-    EXPECT_THAT(std::string(refused.message()), HasSubstr("was removed or replaced under this process"));
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("was removed or replaced while the daemon ran"));
     EXPECT_TRUE(absl::IsUnavailable(engine->Ready()));
     EXPECT_THAT(engine->Snapshot().not_ready, HasSubstr("restart it"));
   }

@@ -78,7 +78,7 @@ TEST_F(StoreTest, DamagedPayloadsAndFormatsAreNoticed) {
   std::filesystem::remove(path() / "jobs.sqlite-wal");
   const Status damaged = scratch_.TryOpen().status();
   EXPECT_TRUE(absl::IsFailedPrecondition(damaged));
-  EXPECT_THAT(std::string(damaged.message()), HasSubstr(StrCat("mend ", path().string(), " or move it away")));
+  EXPECT_THAT(std::string(damaged.message()), HasSubstr(StrCat("repair ", path().string(), ", or move it away")));
 }
 
 TEST_F(StoreTest, AnEndThatCannotBeWrittenIsToldAndCounted) {

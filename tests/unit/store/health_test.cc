@@ -61,7 +61,7 @@ TEST_F(DiskHealthTest, AFullDiskIsToldAndItsEndToo) {
   auto tried = [&] { attempts.acquire(), attempts.acquire(); };
   tried();
   EXPECT_TRUE(absl::IsUnavailable(disk.Check()));
-  EXPECT_THAT(std::string(disk.Check().message()), HasSubstr("jobs.state_directory: no job can be kept: no room"));
+  EXPECT_THAT(std::string(disk.Check().message()), HasSubstr("jobs.state_directory: no job can be stored: no room"));
   full = false;
   while (!disk.Check().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
@@ -76,7 +76,7 @@ TEST_F(DiskHealthTest, ADiskThatHangsIsToldMeanwhile) {
   DiskHealth disk(folder_, std::chrono::seconds(0), Clock::System());
   disk.Start(attempt, std::chrono::milliseconds(0));
   begun.acquire();
-  EXPECT_THAT(std::string(disk.Check().message()), HasSubstr("has not answered for 0 s: no job can be kept"));
+  EXPECT_THAT(std::string(disk.Check().message()), HasSubstr("has not answered for 0 s: no job can be stored"));
   goes_on.release();
   while (!disk.Check().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }

@@ -216,6 +216,10 @@ TEST(ConvertTest, ProgressHasNamesAndTellsWhenNothingIsKnown) {
   EXPECT_LT(message.seconds_left(), 0);
   progress.seconds_left = 3.5;
   EXPECT_EQ(ToProgressMessage(progress).seconds_left(), 3.5);
+  progress.priority = engine::Priority::kCritical;
+  progress.age_seconds = 7.5;
+  EXPECT_EQ(ToProgressMessage(progress).priority(), 4u);
+  EXPECT_EQ(ToProgressMessage(progress).age_seconds(), 7.5);
 }
 
 }  // namespace
