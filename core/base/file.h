@@ -1,7 +1,7 @@
 #pragma once
 // Files as the project uses them: read whole, or written under a temporary name and renamed when complete, so that a
-// file never appears under its final name before it is whole. Large ones are read through input_file.h. What is there
-// and is no file (a device, a pipe) is written into and stays what it is.
+// file never appears under its final name before it is complete. Large files are read through input_file.h. If the path
+// names a device or a pipe, the bytes are written into it instead.
 
 #include <cstdint>
 #include <filesystem>
@@ -24,8 +24,8 @@ StatusOr<std::string> ReadFile(const std::filesystem::path& path, uint64_t most_
 Status CheckOutput(const std::filesystem::path& path);
 
 /// Writes to a temporary name beside `path`, or beside what it is a symbolic link to; Commit() flushes to disk and
-/// renames. Without Commit, or when anything fails, the temporary goes and what was there under `path` stays. Every
-/// error names the file. A device, a pipe or an open descriptor (/dev/stdout) is written into at once instead.
+/// renames. Without Commit, or if anything fails, the temporary file is removed and `path` is left as it was. Every
+/// error names the file. Bytes for a device, a pipe or an open descriptor (/dev/stdout) are written at once instead.
 class AtomicFile {
  public:
   /// InvalidArgument for a folder. Opening a pipe waits for its reader.
@@ -34,8 +34,8 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&& other) noexcept;
   ~AtomicFile();
 
-  /// Takes room on the disk for a file of so many bytes, so that a long work does not end at a full disk.
-  /// ResourceExhausted if there is none; nothing happens where the file system cannot tell.
+  /// Reserves disk space for `bytes` bytes, so that a long computation does not end with a full disk.
+  /// ResourceExhausted if there is too little space; no effect if the file system cannot reserve.
   Status Reserve(uint64_t bytes);
   Status Append(ByteSpan bytes);
   /// Overwrites bytes already appended.

@@ -1,6 +1,6 @@
 #pragma once
-// Files from outside, read at any offset. Nothing is mapped: what another process does to the file while it is read is
-// an error of a read, never a signal.
+// Files from outside, read at any offset. Files are read, not mapped, so that a change by another process is an error
+// of a read, never a signal.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace cuzk {
 
-/// What tells one content of a file from another without reading it.
+/// Identifies the content of a file without reading it.
 struct FileIdentity {
   uint64_t device = 0, inode = 0, size = 0;
   int64_t modified_ns = 0;
@@ -21,7 +21,7 @@ struct FileIdentity {
 /// A regular file that is open for reading. Move-only; any number of threads may read.
 class InputFile {
  public:
-  /// NotFound, PermissionDenied, InvalidArgument for what is no regular file, or another error of the system.
+  /// NotFound, PermissionDenied, InvalidArgument if it is not a regular file, or another error of the system.
   static StatusOr<InputFile> Open(const std::filesystem::path& path);
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&& other) noexcept;
@@ -32,12 +32,12 @@ class InputFile {
   const FileIdentity& identity() const { return identity_; }
   uint64_t size() const { return identity_.size; }
 
-  /// Fills `out` with the bytes from `offset` on. FailedPrecondition if the file ends before, because it was cut since
-  /// it was opened; errors name the file.
+  /// Fills `out` with the bytes from `offset` on. FailedPrecondition if the file ends too early because it was
+  /// truncated after it was opened. Errors name the file.
   Status ReadAt(uint64_t offset, std::span<uint8_t> out) const;
-  /// Says that these bytes will be read soon, so that the disk works meanwhile. Advice only.
+  /// Advises the system that these bytes will be read soon, so that it may read ahead.
   void Announce(uint64_t offset, uint64_t bytes) const;
-  /// FailedPrecondition if the file is not what it was when it was opened. Other names, owners or modes are no change.
+  /// FailedPrecondition if the file has changed since it was opened. A changed name, owner or mode is no change.
   Status CheckUnchanged() const;
 
  private:

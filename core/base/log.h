@@ -48,9 +48,9 @@ bool StderrIsJournal();
 /// "debug", "info", "warning", "error" as in the settings.
 LogLevel LogLevelFromName(std::string_view name);
 
-/// Thread-safe. Nobody waits for who reads the log, longer than LogWriter allows once. A warning or error whose message
-/// was already written kRepeats times within the last kRepeatWindow is counted instead, and the number is written once
-/// the window is over: fields may differ, a message is a constant of the program.
+/// Thread-safe. A slow reader of the log delays a caller at most once, by the patience of LogWriter. A warning or error
+/// whose message was already written kRepeats times within kRepeatWindow is counted instead, and the count is written
+/// when the window has ended. Only messages are compared, which are constants of the program; fields may differ.
 class Logger {
  public:
   static constexpr uint64_t kRepeats = 20;
@@ -75,7 +75,7 @@ class Logger {
     Write(LogLevel::kError, message, fields);
   }
   void SetLevel(LogLevel level);
-  /// Lines that nobody took.
+  /// Lines that were dropped because the stream was not read fast enough.
   uint64_t dropped() const;
 
  private:
@@ -84,7 +84,7 @@ class Logger {
     uint64_t count = 0;
   };
   void Emit(LogLevel level, std::string_view message, std::initializer_list<LogField> fields);
-  /// Whether the message is to be written; writes what windows that are over left out.
+  /// Whether the message is to be written. Also writes the counts of windows that have ended.
   bool Admit(LogLevel level, std::string_view message);
   void WriteLeftOut(const std::string& message, const Repeats& repeats);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Lines to a descriptor whose reader may be slow, stand still or be gone: nobody who writes a line waits for long.
+// Writes lines to a descriptor whose reader may be slow, stopped or gone, without long delays for the callers.
 
 #include <chrono>
 #include <condition_variable>
@@ -13,27 +13,27 @@
 
 namespace cuzk {
 
-/// Thread-safe. One thread writes; lines wait for it in a queue that is bounded, and the oldest of them make room.
+/// Thread-safe. One thread writes; lines wait for it in a bounded queue, and the oldest are dropped if it is full.
 class LogWriter {
  public:
   struct Options {
     int descriptor = 2;
-    /// The line that stands where so many were dropped; ends with a newline. Called from the writing thread.
+    /// The line to write in place of that many dropped lines, newline included. Called from the writing thread.
     std::function<std::string(uint64_t)> dropped_line;
     size_t most_bytes = size_t{1} << 20;       ///< that wait; one line may always
     std::chrono::milliseconds patience{1000};  ///< of Write, and twice that of the destructor
   };
 
   explicit LogWriter(Options options);
-  /// Waits for the lines that are left for twice `patience`; a thread that still stands in a write then is left behind.
+  /// Waits for the remaining lines for twice `patience`. A thread that is still blocked in a write then is abandoned.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  /// The line is written when it returns, so that it is not lost with the process; unless that takes longer than
-  /// `patience`: from then on nobody waits, until everything has been written.
+  /// Returns when the line has been written, so that it is not lost if the process ends; but waits at most `patience`,
+  /// and after one such timeout no call waits until the queue has been written.
   void Write(std::string line);
-  /// Lines that found no room or could not be written.
+  /// Lines that were dropped or could not be written.
   uint64_t dropped() const;
 
  private:
@@ -43,7 +43,7 @@ class LogWriter {
   std::thread thread_;
 };
 
-/// Writes for so long at most; for last words. What does not get out is lost.
+/// Writes for at most `patience`, for messages right before an exit. The rest of the text is lost.
 void WriteWithin(int descriptor, std::string_view text, std::chrono::milliseconds patience);
 
 }  // namespace cuzk

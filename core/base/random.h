@@ -4,7 +4,7 @@
 
 namespace cuzk {
 
-/// Fills from the operating system's generator; aborts if there is none (nothing may go on without randomness).
+/// Fills from the operating system's generator; aborts if there is none, because nothing is safe without randomness.
 void FillRandom(std::span<uint8_t> out);
 
 }  // namespace cuzk

@@ -1,5 +1,5 @@
 #pragma once
-// How a setting and its value are checked and written as text; for the reader of settings and for those who print them.
+// How a setting and its value are checked and written as text; for the reader of settings and the pages about them.
 
 #include "core/base/settings.h"
 
@@ -14,7 +14,7 @@ std::string_view KeyOf(std::string_view name);
 std::string ValueInWords(const SettingRow& row);
 /// A paragraph as TOML comment lines of at most 118 columns; all but the first begin with `next_line`.
 std::string TomlComment(std::string_view text, std::string_view next_line = "#");
-/// What an ecosystem's variable says, as the setting that it stands for would hold it.
+/// The value of another Filecoin program's variable, converted to a value of the setting that it sets.
 std::string EcosystemText(std::string_view variable, std::string_view text);
 /// The parts of a comma-separated list, blanks around each removed; none for an empty text.
 std::vector<std::string> SplitList(std::string_view text);

@@ -1,5 +1,5 @@
 #pragma once
-// Threads are passed in, never hidden: whoever computes takes a ThreadPool& and uses no other threads.
+// Threads are passed in, never hidden: a function that computes in parallel takes a ThreadPool& and uses no others.
 
 #include <condition_variable>
 #include <cstddef>

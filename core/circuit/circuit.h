@@ -25,7 +25,7 @@ namespace cuzk::circuit {
 using CircuitSpec = std::variant<PorepSpec, PostSpec, UpdateSpec>;
 using PartitionInputs = std::variant<PorepInputs, PostInputs, UpdateInputs>;
 
-/// INVALID_ARGUMENT if the parameters make no circuit (arity not 2, 4 or 8, layers not 2 or 11, no challenges, …).
+/// INVALID_ARGUMENT if no circuit has these parameters (arity not 2, 4 or 8, layers not 2 or 11, no challenges, …).
 Status CheckSpec(const CircuitSpec& spec);
 
 /// Counts, densities, classes and blocks. A 32 GiB shape takes seconds and about 150 MB; of its blocks one is recorded.
@@ -53,7 +53,7 @@ struct CircuitDigest {
 uint64_t ChunkRowsFor(uint64_t rows);
 
 struct DigestOptions {
-  /// Stop after so many chunks; 0: the whole circuit.
+  /// The number of chunks after which to stop; 0: the whole circuit.
   uint64_t max_chunks = 0;
   Progress progress;  ///< in rows
 };
@@ -66,15 +66,15 @@ StatusOr<std::string> NameOfRow(const CircuitSpec& spec, uint64_t row);
 /// The same of the row that is made next after an aux variable.
 StatusOr<std::string> NameOfAux(const CircuitSpec& spec, uint64_t aux);
 
-/// Where a witness is written, and how it is laid out there.
+/// The destination of a witness, and its layout there.
 struct WitnessPlace {
   std::shared_ptr<const r1cs::Shape> shape;
   r1cs::Layout layout;
   memory::Lease lease;  ///< holds LeaseLayout::For(*shape, layout).bytes
 };
 
-/// Computes the assignment and evaluates a, b and c in place, in the lease. Blocks are written by all threads of the
-/// pool; one is enough. `arithmetic` decides how fast, never what.
+/// Computes the assignment and evaluates a, b and c in place, in the lease. All threads of the pool write blocks; one
+/// is enough. `arithmetic` affects the speed, never the result.
 ///
 /// INVALID_ARGUMENT if the inputs do not have the spec's counts and lengths, or if a relation that the circuit closes
 /// does not hold: the text names challenge and relation ("challenge 7: comm_r_last path: does not lead to its root"; of

@@ -28,9 +28,9 @@ class CoefficientBytes {
   std::vector<Slot> slots_;
 };
 
-/// Hashes rows as they come: the whole stream, and each chunk of `chunk_rows` for itself. Both hashes run behind the
-/// recorder, in whatever threads come to Help(); where none does, the recorder's thread works them off itself. At most
-/// three threads find work; the longest of their tasks is the whole hash, which is sequential.
+/// Hashes rows as they arrive: the whole stream, and each chunk of `chunk_rows` by itself. The hashes run in the
+/// threads that call Help(), beside the recorder; if no thread does, the recorder's thread computes them itself. At
+/// most three threads find work; the longest of their tasks is the hash of the whole stream, which is sequential.
 class DigestSink : public r1cs::RowSink {
  public:
   /// `name` gives the namespace path of the row being made. `counts` go before the rows. Rows at and after
@@ -62,7 +62,7 @@ class DigestSink : public r1cs::RowSink {
   Buffer& current() { return buffers_[produced_ % kBuffers]; }
   /// Gives the recorder's buffer to the lanes and waits for a free one.
   void Seal();
-  /// A lane that has something to hash and that nobody works on, or kLanes. Needs the mutex.
+  /// A lane that has data to hash and no thread, or kLanes. Needs the mutex.
   Lane Take();
   void Work(Lane lane, std::unique_lock<std::mutex>& lock);
   void Hash(Lane lane, const Buffer& buffer);
@@ -83,7 +83,7 @@ class DigestSink : public r1cs::RowSink {
   std::array<bool, kLanes> busy_{};      // guarded by mutex_
   bool ended_ = false;                   // guarded by mutex_
 
-  // Each belongs to whoever works on its lane.
+  // Each belongs to the thread that works on its lane.
   Hasher whole_, chunk_;
   std::vector<Bytes32> finished_;
 };

@@ -24,9 +24,9 @@ struct PorepSpec {
 
 /// A parent's labels and where its column hash stands in tree C.
 ///
-/// Values named `claimed` are not the circuit's: a message repeats what the witness computes anyway. Whoever writes the
-/// witness compares them, so that no hash is computed for the comparison alone; a claim that fails is a broken
-/// relation.
+/// Values named `claimed` are not inputs of the circuit: the message repeats values that the witness computes anyway.
+/// The writer of the witness compares them, so that no hash is computed only for the comparison; a wrong claim is a
+/// broken relation.
 struct PorepColumn {
   std::vector<Fr> labels;  ///< one per layer, layer 1 first
   PathInputs comm_c_path;

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a circuit by all threads at once: the head, then every block for itself.
+// The rows of a circuit, streamed by all threads: first the head, then every block by itself.
 
 #include "core/base/thread_pool.h"
 #include "core/circuit/circuit.h"

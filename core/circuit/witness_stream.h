@@ -1,5 +1,5 @@
 #pragma once
-// Witnesses that need not be held: written stretch by stretch and shown to a sink, or only hashed.
+// Witnesses that are not kept in memory: written stretch by stretch and passed to a sink, or only hashed.
 
 #include <array>
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace cuzk::circuit {
 
-/// Shown a stretch at a time, in order: the head, groups of blocks, and last the input rows. What a view shows is valid
-/// during the call only. Called from the thread that streams.
+/// Receives one stretch at a time, in order: the head, groups of blocks, and last the input rows. A view is valid only
+/// during the call. Called from the thread that streams.
 using WitnessSink = std::function<void(const r1cs::WitnessView&)>;
 
 struct StreamOptions {

@@ -11,7 +11,7 @@
 
 namespace cuzk::filecoin {
 
-/// No message of gRPC is larger.
+/// gRPC allows no larger message.
 inline constexpr uint64_t kLargestMessage = (uint64_t{1} << 31) - 1;
 
 /// A directory read whole: the fields of the message that Curio would send for it.
@@ -19,12 +19,12 @@ struct DirectoryRequest {
   std::string request_id;  // as Curio forms it: "porep-1000-84"
   VanillaRequest request;
 };
-/// InvalidArgument names file and key, and for a file of more than `most_bytes`, or that makes the request larger, its
-/// size. The values themselves are checked by CheckRequest, not here.
+/// NotFound if there is no directory or no request.json. InvalidArgument names the file and the key or line, or the
+/// size if the request has more than `most_bytes`. CheckRequest, not this function, checks the values themselves.
 StatusOr<DirectoryRequest> ReadRequestDirectory(const std::filesystem::path& directory,
                                                 uint64_t most_bytes = kLargestMessage);
 
-/// What a proof of this request is verified against, from request.json alone: no vanilla proof is read.
+/// The public inputs to verify a proof of this request, from request.json; no vanilla proof is read.
 struct Verification {
   const RegisteredProof* proof;
   std::vector<std::vector<algebra::Fr>> public_inputs;  // per partition, without ONE

@@ -41,11 +41,11 @@ using RowSource = std::function<Status(r1cs::RowSink&)>;
 /// The same, stretch by stretch, several at once by the threads of the pool.
 using StretchSource = std::function<Status(const r1cs::OpenSink&, ThreadPool&)>;
 
-/// Where multiples of the two standard generators are computed: on a card, say. One thread at a time.
+/// Computes multiples of the two standard generators, for example on a card. One thread at a time.
 class BaseMultiplier {
  public:
   virtual ~BaseMultiplier() = default;
-  /// How many points at a time suit it.
+  /// The preferred number of points in a call.
   virtual size_t points_at_a_time() const = 0;
   /// out[i] = scalars[i] times the generator; spans equally long. Zero gives infinity.
   virtual Status Multiply(std::span<const algebra::Fr> scalars, std::span<algebra::G1Affine> out) = 0;
@@ -78,18 +78,18 @@ struct GeneratorOutput {
   std::string sha256;            ///< of the parameter file, lower-case hex
 };
 
-/// Writes the development record, the key and the parameters, in this order, each under its final name only when it is
-/// complete: parameters that are there are whole and have the others beside them. Memory: 96 bytes a variable and some
-/// tens of MB. InvalidArgument: a secret is zero, tau lies in the domain, an aux is unconstrained, or a density bit and
-/// the rows disagree (so a point would be infinity or missing); or files are there that have no development record:
-/// what was not made here is never replaced. ResourceExhausted: memory, or the disk is full.
+/// Writes the development record, the key and the parameters, in this order. Each file gets its final name only when it
+/// is complete, so a parameter file is always complete and has the other two beside it. Memory: 96 bytes a variable and
+/// some tens of MB. InvalidArgument: a secret is zero, tau lies in the domain, an aux is unconstrained, or a density
+/// bit and the rows disagree (so a point would be infinity or missing); or there are files without a development
+/// record, because only development files are replaced. ResourceExhausted: memory, or the disk is full.
 StatusOr<GeneratorOutput> GenerateParameters(const GeneratorInput& input, const GeneratorOptions& options,
                                              ThreadPool& pool);
 
 class SectionScalars;
 
-/// The same from scalars that are there already (section_scalars.h); of the input, waste, arithmetic and multiplier
-/// count.
+/// As GenerateParameters, from given scalars (section_scalars.h); of the input, only waste, arithmetic and multiplier
+/// are used.
 StatusOr<GeneratorOutput> WriteParameters(const SectionScalars& scalars, const GeneratorInput& input,
                                           const GeneratorOptions& options, ThreadPool& pool);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where a parameter file comes from: the trusted setup (its digest is published) or this machine (development).
+// The origin of a parameter file: the trusted setup, whose digest is published, or `cuzkctl params make`.
 
 #include <filesystem>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace cuzk::groth16 {
 
-/// What `NAME.development.json` beside a parameter file says: made here, never to be used on a real network.
+/// The content of `NAME.development.json`, which marks a parameter file as unfit for a real network.
 struct DevelopmentRecord {
   std::string sha256;               ///< of the parameter file, lower-case hex
   std::string version;              ///< of the program that made it; empty in a recorded fixture
@@ -35,7 +35,7 @@ std::string PublishedDigest(ByteSpan bytes);
 /// The same of a file. Errors of InputFile::ReadAt; Cancelled soon after `stop` is requested.
 StatusOr<std::string> PublishedDigest(const InputFile& file, const Progress& progress,
                                       const std::stop_token& stop = {});
-/// SHA-256 over all bytes of a file, in lower-case hex; otherwise the same.
+/// SHA-256 over all bytes of a file, in lower-case hex. Errors as above.
 StatusOr<std::string> Sha256Digest(const InputFile& file, const Progress& progress, const std::stop_token& stop = {});
 
 enum class Provenance { kPublished, kDevelopment };
@@ -63,10 +63,10 @@ Status CheckDigest(const InputFile& file, const ExpectedDigest& expected, const 
 StatusOr<Provenance> Identify(const InputFile& file, const std::optional<std::string>& published,
                               const Progress& progress, const std::stop_token& stop = {});
 
-/// Where a key comes from: kPublished if its bytes have the table's digest, kDevelopment otherwise.
+/// The origin of a key: kPublished if its bytes have the table's digest, kDevelopment otherwise.
 Provenance IdentifyKey(const VerifyingKey& key, const std::optional<std::string>& published);
 
-/// All that `cuzkctl params check` asks of a parameter file.
+/// The facts that `cuzkctl params check` compares a parameter file with.
 struct ParameterCheck {
   std::optional<SectionCounts> counts;   ///< the circuit's
   std::optional<std::string> published;  ///< digest of the table

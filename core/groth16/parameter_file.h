@@ -1,8 +1,8 @@
 #pragma once
-// Reading of `.params` files: five sections of points behind the verifying key, no header, no checksum. The file comes
-// from outside, so nothing in it is believed: counts are compared with the circuit's shape, sections with the file's
-// end, and points are checked while they are decoded, as strictly as the policy says. It is read, not mapped: a file
-// that is cut or replaced meanwhile is an error.
+// Reading of `.params` files: five sections of points behind the verifying key, without header or checksum. The file
+// comes from outside, so nothing in it is trusted: counts are compared with the circuit's shape, sections with the end
+// of the file, and points are checked while they are decoded, as strictly as the policy says. The file is read, not
+// mapped, so that truncating or replacing it meanwhile is an error.
 
 #include <array>
 #include <cstdint>
@@ -65,9 +65,8 @@ class ParameterFile {
  public:
   /// Reads the key (fully checked), finds the sections, and requires that the file ends exactly after the last one and
   /// that b_g1 and b_g2 are equally long. With `expected`, every count must be the circuit's, and is compared before
-  /// anything is made of it. NotFound without a file; FailedPrecondition for the file of another circuit;
-  /// InvalidArgument for anything else that is wrong with it, naming the section and both numbers, and before them what
-  /// CheckHead would say.
+  /// it is used. NotFound if there is no file; FailedPrecondition for the file of another circuit; InvalidArgument for
+  /// any other fault, naming the section and both numbers after what CheckHead would say.
   static StatusOr<std::shared_ptr<const ParameterFile>> Open(const std::filesystem::path& path,
                                                              const std::optional<SectionCounts>& expected = {});
 
@@ -80,9 +79,9 @@ class ParameterFile {
   /// Bytes of a section as they are in the file: points big-endian, uncompressed, PointBytes(query) each. Errors of
   /// InputFile::ReadAt; the bytes must be the section's.
   Status ReadSection(Query query, uint64_t offset, std::span<uint8_t> out) const;
-  /// Says that these bytes of the section (as many of them as it has) will be read soon. Advice only.
+  /// Advises the system that these bytes of the section (as many as it has) will be read soon.
   void Announce(Query query, uint64_t offset, uint64_t bytes) const;
-  /// FailedPrecondition if the file is not what it was when it was opened. Whoever read points asks afterwards.
+  /// FailedPrecondition if the file has changed since it was opened. To be called after points were read.
   Status CheckUnchanged() const { return file_.CheckUnchanged(); }
 
  private:

@@ -19,7 +19,7 @@ struct MsmResults {
   algebra::G2 b_g2;
 };
 
-/// The two scalars that hide the witness. Fresh for every proof; given ones are for tests only.
+/// The two scalars that hide the witness. They are fresh for every proof; only tests choose them.
 struct Blinding {
   algebra::Fr r, s;
   /// From the operating system's generator.

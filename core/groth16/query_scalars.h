@@ -1,5 +1,5 @@
 #pragma once
-// The polynomials of every variable at tau: what the generator multiplies the base points with.
+// The polynomials of every variable at tau, which are the scalars that the generator multiplies the base points with.
 
 #include <cstdint>
 #include <span>

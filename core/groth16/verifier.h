@@ -22,9 +22,9 @@ struct Statement {
   std::vector<algebra::Fr> public_inputs;
 };
 
-/// For tests alone; the default does nothing.
+/// Only for tests; the default has no effect.
 struct VerifierSeams {
-  std::function<bool(bool valid)> batch_answer;  ///< may change what a batch was found to be
+  std::function<bool(bool valid)> batch_answer;  ///< may change the result of a batch
 };
 
 /// A key made ready for verification. Immutable; any number of threads.
@@ -41,10 +41,10 @@ class Verifier {
   StatusOr<bool> Verify(const Statement& statement, ThreadPool& pool) const;
 
   /// Indices of the statements that do not verify, ascending; empty if all do. More than one: a random linear
-  /// combination with one final exponentiation first (128-bit coefficients from the operating system's generator), and
-  /// only if that fails, each by itself. InvalidArgument names the statement whose number of inputs is not the key's;
-  /// ResourceExhausted, memory. `disagreed`, if given, tells whether the combination failed although each by itself
-  /// verifies: the answer is then right, but the machine, or this program, is not.
+  /// combination with one final exponentiation is verified first (128-bit coefficients from the operating system's
+  /// generator), and each statement by itself only if that fails. InvalidArgument names the statement whose number of
+  /// inputs is not the key's; ResourceExhausted, memory. `disagreed`, if given, is set if the combination failed
+  /// although each statement verifies by itself: the answer is then right, but the machine or this program is faulty.
   StatusOr<std::vector<size_t>> FindWrong(std::span<const Statement> statements, ThreadPool& pool,
                                           bool* disagreed = nullptr) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The verifying key of one circuit: what a verifier needs, and the first part of a parameter file.
+// The verifying key of one circuit, which is also the first part of a parameter file.
 // Layout (all points uncompressed, big-endian; the count is a big-endian u32): alpha_g1, beta_g1, beta_g2, gamma_g2,
 // delta_g1, delta_g2, n_ic, ic[n_ic]. A `.vk` file is exactly these bytes.
 

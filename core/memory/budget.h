@@ -1,6 +1,6 @@
 #pragma once
-// One budget for everything large: request bytes, witnesses, the pinned pool and parameters. Whoever is about to hold
-// memory takes a Reservation first; nothing large is allocated outside it.
+// One budget for everything large: request bytes, witnesses, the pinned pool and parameters. A Reservation is taken
+// before the memory is allocated, and nothing large is allocated without one.
 
 #include <array>
 #include <condition_variable>
@@ -49,7 +49,7 @@ class Reservation {
   uint64_t bytes_ = 0;
 };
 
-/// Ends what it stands for (a listener, a reclaimer) when it is destroyed; after that the function is not called again
+/// Removes a listener or a reclaimer when it is destroyed; after that the function is not called again
 /// and no call is running. Must not be destroyed from inside that function.
 class Registration {
  public:
@@ -87,36 +87,36 @@ class Budget {
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  /// Takes `bytes` or returns at once: RESOURCE_EXHAUSTED if they would not fit even into an empty budget, UNAVAILABLE
-  /// if they do not fit now, both with the figures. Before it answers UNAVAILABLE it asks the reclaimers for what is
-  /// missing. The caller must hold no lock that a reclaimer takes. `class_limit`, if not 0, is the most that the class
-  /// may hold afterwards, unless it holds nothing now: UNAVAILABLE above it.
+  /// Reserves `bytes` without waiting. RESOURCE_EXHAUSTED if they would not fit even into an empty budget, UNAVAILABLE
+  /// if they do not fit now, both with the figures. Before it returns UNAVAILABLE it asks the reclaimers for the
+  /// missing bytes. The caller must hold no lock that a reclaimer takes. `class_limit`, if not 0, limits what the class
+  /// holds afterwards (UNAVAILABLE above it), except that a class that holds nothing is always admitted.
   StatusOr<Reservation> TryReserve(MemoryClass memory_class, uint64_t bytes, uint64_t class_limit = 0);
 
-  /// The same, but waits while they do not fit now. Waiting calls are served in any order. CANCELLED when `stop` is
-  /// requested, RESOURCE_EXHAUSTED when RefuseWaiting picks it.
+  /// As TryReserve, but waits until the bytes fit. Waiting calls are served in any order. CANCELLED if `stop` is
+  /// requested, RESOURCE_EXHAUSTED if RefuseWaiting selects this call.
   StatusOr<Reservation> Reserve(MemoryClass memory_class, uint64_t bytes, std::stop_token stop);
 
   /// Counts releases (and NotifyChange calls): read it, try, and if that failed wait for it to differ.
   uint64_t ChangeCount() const;
   /// Returns true when ChangeCount() differs from `seen`, false when `stop` is requested first.
   bool WaitForChange(uint64_t seen, std::stop_token stop) const;
-  /// For whoever waits until a reservation of that class fits that did not with ChangeCount() at `seen`: OK when
-  /// ChangeCount() differs, CANCELLED when `stop` is requested first, RESOURCE_EXHAUSTED when RefuseWaiting picks it.
+  /// Waits, after a reservation of that class failed with ChangeCount() at `seen`, for another attempt: OK once
+  /// ChangeCount() differs, CANCELLED if `stop` is requested first, RESOURCE_EXHAUSTED if RefuseWaiting selects it.
   Status WaitForRoom(MemoryClass memory_class, uint64_t seen, std::stop_token stop);
-  /// How many calls wait so for a change after their last attempt.
+  /// The number of calls that wait in that way.
   uint64_t Waiting(MemoryClass memory_class) const;
-  /// For whoever knows that nothing will be released by itself: refuses the latest of them. False if there is none.
+  /// Refuses the call that began to wait last, if nothing will be released otherwise. False if no call waits.
   bool RefuseWaiting(MemoryClass memory_class);
-  /// For memory that became available without a release: a lease that went home to its pool.
+  /// Counts a change other than a release: a lease has returned to its pool.
   void NotifyChange();
 
-  /// `listener` is called, from any thread, after each change. It may take only locks that nobody holds while calling
-  /// into the budget, and must not call the budget itself.
+  /// `listener` is called, from any thread, after each change. It may take only locks that no thread holds while it
+  /// calls the budget, and must not call the budget itself.
   Registration AddListener(std::function<void()> listener);
 
-  /// `reclaim(bytes)` is called, from any thread, when `bytes` are missing: it gives back idle memory by destroying
-  /// reservations, at least that much if it has it, and must not reserve. Called in the order they were added.
+  /// `reclaim(bytes)` is called, from any thread, when `bytes` are missing: it frees at least that much idle memory, if
+  /// it has it, by destroying reservations, and must not reserve. Reclaimers are called in the order of their addition.
   Registration AddReclaimer(std::function<void(uint64_t bytes)> reclaim);
 
   uint64_t limit_bytes() const { return options_.limit_bytes; }
@@ -138,7 +138,7 @@ class Budget {
     uint64_t seen;  // the change count at its last attempt
     bool refused = false;
   };
-  /// What keeps a reservation out: bytes above a limit.
+  /// Why a reservation does not fit: the bytes above a limit.
   struct Shortage {
     uint64_t bytes = 0;
     bool of_class = false;

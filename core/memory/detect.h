@@ -22,8 +22,8 @@ struct MemoryLimits {
 /// /sys/fs/cgroup. `root` stands for "/" (a test gives a folder). INTERNAL only if MemTotal is unreadable.
 StatusOr<MemoryLimits> DetectMemory(const std::filesystem::path& root = "/");
 
-/// What the default budget leaves to the rest of the process and the machine: an eighth of the usable memory, at least
-/// 256 MiB, at most 8 GiB, never more than half.
+/// The memory that the default budget leaves to the rest of the process and the machine: an eighth of the usable
+/// memory, at least 256 MiB, at most 8 GiB, never more than half.
 uint64_t DefaultReserve(uint64_t usable_bytes);
 /// usable_bytes() less the reserve.
 uint64_t DefaultBudget(const MemoryLimits& limits);

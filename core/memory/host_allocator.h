@@ -14,7 +14,7 @@ class HostAllocator {
   /// `bytes` > 0 of uninitialised memory, aligned to at least 64 bytes. RESOURCE_EXHAUSTED, with the system's reason,
   /// if there is none.
   virtual StatusOr<std::byte*> Allocate(size_t bytes) = 0;
-  /// Takes back what Allocate(bytes) returned. Must not fail; a failure of the device is logged by the device.
+  /// Frees what Allocate(bytes) returned. Must not fail; the device logs its own failures.
   virtual void Free(std::byte* data, size_t bytes) noexcept = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A pool of witness buffers. A buffer ("slab") is allocated and page-locked once and then lent out again and again,
+// A pool of witness buffers. A buffer ("slab") is allocated and page-locked once and then leased again and again,
 // because page-locking a gigabyte costs as much as proving with it.
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace cuzk::memory {
 
 class PinnedPool;
 
-/// One slab, lent until destruction. Move-only. The bytes are not cleared between uses. An empty lease has no bytes.
-/// What it came from must outlive it.
+/// The right to use one slab until destruction. Move-only. The bytes are not cleared between uses. An empty lease has
+/// no bytes. The pool or allocator of the lease must outlive it.
 class Lease {
  public:
   Lease() = default;
@@ -26,10 +26,10 @@ class Lease {
   Lease& operator=(Lease&& other) noexcept;
   ~Lease();
 
-  /// A lease of its own, without a pool and outside any budget: for tools and tests that write one witness.
+  /// A lease without a pool and outside any budget, for tools and tests that write one witness.
   static StatusOr<Lease> Standalone(HostAllocator& allocator, size_t bytes);
 
-  /// As many bytes as were asked for, aligned to at least 64.
+  /// The bytes that were requested, aligned to at least 64.
   std::span<std::byte> bytes() { return {data_, size_}; }
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   bool empty() const { return data_ == nullptr; }
@@ -49,34 +49,34 @@ class Lease {
 
 struct PinnedPoolSnapshot {
   uint64_t total_bytes = 0;  ///< of all slabs; equals what the pool holds in the budget
-  uint64_t used_bytes = 0;   ///< of the slabs that are lent
+  uint64_t used_bytes = 0;   ///< of the slabs that are leased
   uint32_t slabs = 0, used_slabs = 0;
-  uint64_t leases_total = 0;       ///< lent so far
+  uint64_t leases_total = 0;       ///< granted so far
   uint64_t allocations_total = 0;  ///< slabs allocated so far
   uint64_t allocation_failures_total = 0;
 };
 
-/// Thread-safe. Slabs are counted in the budget as kPinned from allocation to free, lent or idle; idle ones are freed
-/// when the budget is short.
+/// Thread-safe. Slabs are counted in the budget as kPinned from allocation to free, leased or idle. Idle slabs are
+/// freed when the budget needs memory.
 class PinnedPool {
  public:
   /// `max_bytes` caps the slabs of this pool besides the budget; 0: the budget alone. All must outlive the pool.
   PinnedPool(HostAllocator& allocator, Budget& budget, uint64_t max_bytes = 0);
-  ~PinnedPool();  // every lease must be back
+  ~PinnedPool();  // every lease must have ended
   PinnedPool(const PinnedPool&) = delete;
   PinnedPool& operator=(const PinnedPool&) = delete;
 
-  /// A lease of `bytes` > 0 or, at once: RESOURCE_EXHAUSTED if the cap or the budget could never hold it, UNAVAILABLE
-  /// if not now. A failing allocator is UNAVAILABLE while leases are out (one may come back), its own error otherwise.
+  /// A lease of `bytes` > 0, without waiting. RESOURCE_EXHAUSTED if the cap or the budget could never hold it,
+  /// UNAVAILABLE if not now. If the allocator fails: UNAVAILABLE while leases exist, its own error otherwise.
   StatusOr<Lease> TryAcquire(size_t bytes);
 
-  /// The same, but waits while there is none now. CANCELLED when `stop` is requested.
+  /// As TryAcquire, but waits while the lease is UNAVAILABLE. CANCELLED if `stop` is requested.
   StatusOr<Lease> Acquire(size_t bytes, std::stop_token stop);
 
   /// Frees idle slabs, largest first, until at least `bytes` are freed or none is idle. Returns the bytes freed.
   uint64_t Trim(uint64_t bytes);
 
-  /// What a lease of `bytes` takes from the budget when no idle slab serves.
+  /// The bytes that a lease of `bytes` takes from the budget if no idle slab is large enough.
   static uint64_t SlabBytes(size_t bytes);
 
   PinnedPoolSnapshot Snapshot() const;

@@ -17,7 +17,7 @@ struct CpuDeviceOptions {
   memory::HostAllocator* allocator = nullptr;
 };
 
-/// The whole computation happens inside Start, one partition at a time (the compute region); Finish hands it over.
+/// The whole computation happens inside Start, one partition at a time (the compute region); Finish returns its result.
 /// Boolean scalars are never widened: they are sums of points at set bits. Besides the decoded parameters the largest
 /// memory is two vectors of the domain's size. It is never lost.
 std::unique_ptr<Device> MakeCpuDevice(const CpuDeviceOptions& options);

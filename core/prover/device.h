@@ -1,6 +1,6 @@
 #pragma once
-// What proves a partition: the CPU (cpu_device.h) or a GPU (gpu/). The engine drives any number of devices through
-// this interface and knows nothing else about them.
+// The interface of a device that proves partitions: the CPU (cpu_device.h) or a GPU (gpu/). The engine uses any number
+// of devices through this interface and knows nothing else about them.
 
 #include <chrono>
 #include <cstdint>
@@ -56,7 +56,7 @@ struct DeviceIdentity {
 struct PlanOptions {
   unsigned workers = 2;     ///< partitions at once
   uint64_t memory_cap = 0;  ///< device bytes that may be used at most; 0 = what is free
-  /// Of the leases that will come. Another one is taken as well, if the device has room for it then.
+  /// The layout of the witnesses to expect. Another layout is accepted if the device then has memory for it.
   r1cs::Layout layout = r1cs::Layout::kNarrow;
 };
 
@@ -70,11 +70,11 @@ struct LoadOptions {
 struct StartOptions {
   unsigned worker = 0;   ///< which worker of the device, from 0; chooses streams
   unsigned urgency = 0;  ///< of those that wait for the compute region, the most urgent one enters first
-  std::stop_token stop;  ///< looked at between stages; Cancelled, and the witness is given back
+  std::stop_token stop;  ///< checked between stages; the result is Cancelled, and the witness is destroyed
   Progress progress;     ///< units of work done of all units, of this partition
 };
 
-/// The parameters of one circuit, ready on one device. Freed when the last owner lets go (a Pending is one).
+/// The parameters of one circuit, ready on one device. Freed when the last owner releases them; a Pending is an owner.
 class ResidentParameters {
  public:
   virtual ~ResidentParameters() = default;
@@ -83,14 +83,14 @@ class ResidentParameters {
   virtual const Plan& plan() const = 0;
 };
 
-/// A partition that is being proved. One thread at a time. Destroying it without Finish abandons the partition: waits
-/// until the device no longer touches its buffers, and frees them.
+/// A partition that is being proved. One thread at a time. Destroying it without Finish abandons the partition: the
+/// destructor waits until the device no longer uses its buffers, and frees them.
 class Pending {
  public:
   virtual ~Pending() = default;
   /// Blocks until the five sums are there. Called once. Errors as of Device::Start.
   virtual StatusOr<groth16::MsmResults> Finish() = 0;
-  /// What happened when; complete after Finish.
+  /// The timeline of the partition; complete after Finish.
   virtual const Timeline& timeline() const = 0;
 };
 
@@ -108,29 +108,29 @@ class Device {
   virtual std::string_view name() const = 0;
   /// Number of the card; -1 for the CPU device.
   virtual int ordinal() const = 0;
-  /// Found out once; asking costs nothing.
+  /// Constant; no call of the driver.
   virtual DeviceIdentity identity() const { return {}; }
   virtual MemoryInfo memory() const = 0;
   /// OK, or why the device was lost. Once not OK, never OK again.
   virtual Status health() const = 0;
-  /// Allocates what leases are made of, such that this device copies from them at full speed. Lives as long as the
-  /// device; so do the pools over it: they end first.
+  /// Allocates memory for leases from which this device copies at full speed. It lives as long as the device; pools
+  /// that use it must be destroyed before the device.
   virtual memory::HostAllocator& host_allocator() = 0;
 
   /// What the circuit will need here. ResourceExhausted, with both numbers in words, if it does not fit.
   virtual StatusOr<Plan> MakePlan(const r1cs::Shape& shape, const PlanOptions& options) const = 0;
 
   /// Decodes and checks the points and places them as planned. `file` must have been opened with the shape's counts;
-  /// it is not used after Load has returned unless the plan says so (the parameters then own it). The caller has
-  /// reserved plan.parameter_host_bytes.
+  /// Load does not use it after it has returned unless the plan says so (the parameters then own it). The caller has
+  /// already reserved plan.parameter_host_bytes.
   virtual StatusOr<std::shared_ptr<const ResidentParameters>> Load(std::shared_ptr<const groth16::ParameterFile> file,
                                                                    std::shared_ptr<const r1cs::Shape> shape,
                                                                    const LoadOptions& options) = 0;
 
-  /// Takes the witness, copies it in (other workers may compute meanwhile), destroys it at once after the last copy so
-  /// that its lease goes home, waits for the compute region, and starts the computation there. Blocks at least until
-  /// the lease is home. A worker finishes or drops its Pending before it starts the next one.
-  /// On an error the witness is gone as well: the engine makes it again.
+  /// Takes ownership of the witness, copies it to the device (other workers may compute meanwhile), destroys it right
+  /// after the last copy so that its lease ends, waits for the compute region, and starts the computation there. Blocks
+  /// at least until the lease has ended. A worker finishes or destroys its Pending before it starts the next one. On an
+  /// error the witness is destroyed as well; the engine writes it again.
   virtual StatusOr<std::unique_ptr<Pending>> Start(std::shared_ptr<const ResidentParameters> parameters,
                                                    r1cs::Witness witness, const StartOptions& options) = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// What partitions may still take of a device's memory. Their buffers are made when one first needs them, so whoever
-// plans for more parameters leaves room for those of the parameters that are there.
+// The device memory that partitions may still allocate. Their buffers are allocated at first use, so a plan for more
+// parameters must leave room for the buffers of the parameters that are already loaded.
 
 #include <cstdint>
 #include <list>
@@ -19,7 +19,7 @@ class DeviceClaims {
     friend bool operator==(const Bytes&, const Bytes&) = default;
   };
 
-  /// Those of one circuit's parameters, as long as they are on the device. Move-only.
+  /// The claim of one circuit's parameters, while they are on the device. Move-only.
   class Claim {
    public:
     Claim() = default;
@@ -39,8 +39,8 @@ class DeviceClaims {
   };
 
   [[nodiscard]] Claim Add(const Bytes& bytes);
-  /// The most of each that one of them says: partitions share the workspace, and a device works on so many partitions
-  /// at once, whatever their circuits.
+  /// The maximum of each over all claims, because partitions share the workspace, and the number of partitions at work
+  /// at the same time does not depend on their circuits.
   Bytes Most() const;
 
  private:

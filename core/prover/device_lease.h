@@ -1,5 +1,5 @@
 #pragma once
-// The narrow mutex of a device: of its workers, one at a time is in the compute region.
+// The mutex of a device's compute region: only one of its workers computes at a time.
 
 #include <condition_variable>
 #include <list>
@@ -30,15 +30,15 @@ class DeviceLease {
   ComputeRegion* region_;
 };
 
-/// One per device. Who waits with more urgency enters first, equal ones in the order of asking; but nobody is passed
-/// more than kMostPasses times.
+/// One per device. Of the waiting workers the most urgent enters first, and among equals the one that has waited
+/// longest; but a worker is passed at most kMostPasses times.
 class ComputeRegion {
  public:
   static constexpr unsigned kMostPasses = 16;
 
-  /// Blocks until the region is free and it is the caller's turn. Cancelled if `stop` is asked for first.
+  /// Blocks until the region is free and it is the caller's turn. Cancelled if `stop` is requested first.
   StatusOr<DeviceLease> Enter(std::stop_token stop, unsigned urgency = 0);
-  /// How many wait now.
+  /// The number of callers that wait.
   size_t waiting() const;
 
  private:
@@ -48,7 +48,7 @@ class ComputeRegion {
     unsigned passes = 0;  // entries of others that asked later
   };
   void Leave();
-  std::list<Waiter>::iterator Next();  // with mutex_ held and somebody waiting
+  std::list<Waiter>::iterator Next();  // with mutex_ held and at least one waiter
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -1,6 +1,6 @@
 #pragma once
-// Parameters of circuits on devices: loaded once, shared by all who prove with them, dropped when idle and the memory
-// is needed.
+// Parameters of circuits on devices: loaded once, shared by all partitions that need them, and unloaded when they are
+// idle and their memory is needed.
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,8 +25,8 @@
 
 namespace cuzk::prover {
 
-/// Whether a file's digest is computed when it is loaded: kCheck, unless the file is the same as when it was computed
-/// last; kAlways, each time; kSkip, never.
+/// Whether the digest of a file is computed when the file is loaded. kCheck: unless the file is unchanged since its
+/// digest was last computed; kAlways: at each load; kSkip: never.
 enum class DigestPolicy { kCheck, kAlways, kSkip };
 
 /// Everything about the parameters of one circuit.
@@ -57,35 +57,35 @@ struct ParameterStatus {
   double fraction = 0;                                                     ///< of loading
   uint64_t host_bytes = 0, device_bytes = 0;
   bool development = false;
-  bool in_use = false;               ///< somebody besides the store holds them
-  double last_used_seconds_ago = 0;  ///< since somebody took or gave back a ready one; 0 while in use
+  bool in_use = false;               ///< there is an owner besides the store
+  double last_used_seconds_ago = 0;  ///< since an owner last took or released them; 0 while in use
 };
 
-/// Any number of threads. Loading of one circuit on one device happens once: who asks meanwhile waits for it. One
-/// circuit at a time is planned, reserved and loaded on a device, so that no two plans count on the same free memory.
+/// Thread-safe. A circuit is loaded once on a device; calls that ask for it meanwhile wait for that load. Circuits are
+/// planned, reserved and loaded on a device one at a time, so that no two plans count on the same free memory.
 class ParameterStore {
  public:
   explicit ParameterStore(const ParameterStoreOptions& options);
   ~ParameterStore();
 
-  /// The parameters, loaded if they are not. Reserves their host bytes in the budget first, which drops idle ones when
-  /// there is no room and waits while what is missing is in use. Where the device has no room because of idle ones,
-  /// those go, least recently used first; but a small circuit never goes for a large one, which would gain nothing by
-  /// it and has the small one loaded again at the least convenient time. A file's digest is computed while the file is
-  /// loaded, by a thread of its own, and parameters whose digest is wrong are never handed out. `progress` is called by
-  /// one thread at a time. Errors: those of ParameterFile::Open, ExpectedDigestOf, CheckDigest and Device::Load,
-  /// annotated with the circuit; FailedPrecondition for development parameters that are not allowed, or a file that
-  /// changes meanwhile; NotFound for a missing file; ResourceExhausted if the budget or the device could never hold
-  /// them; Cancelled by `stop`. A failed load is forgotten after its waiters were told: the next Get tries again.
+  /// The parameters, loaded if necessary. First reserves their host bytes in the budget, which unloads idle parameters
+  /// if there is no room, and waits while the missing bytes are in use. If the device lacks memory, idle parameters on
+  /// it are unloaded, the least recently used first, but never a small circuit for a large one: that would free too
+  /// little. The digest is computed by a thread of its own while the file is loaded, and parameters with a wrong digest
+  /// are never returned. One thread at a time calls `progress`. Errors: those of ParameterFile::Open, ExpectedDigestOf,
+  /// CheckDigest and Device::Load, annotated with the circuit; FailedPrecondition for development parameters that are
+  /// not allowed, or a file that changes meanwhile; NotFound for a missing file; ResourceExhausted if the budget or the
+  /// device could never hold them; Cancelled by `stop`. After a failed load all calls that waited for it get the error,
+  /// and the next Get tries again.
   StatusOr<std::shared_ptr<const ResidentParameters>> Get(Device& device, const ParameterRequest& request,
                                                           std::stop_token stop, const Progress& progress);
 
-  /// Drops what is idle of the circuit, on all devices. Whether something was dropped; FailedPrecondition if in use.
+  /// Unloads the circuit's idle parameters on all devices. True if there were any; FailedPrecondition if in use.
   StatusOr<bool> Evict(const std::string& circuit);
-  /// Drops idle parameters, least recently used first, until at least `host_bytes` are freed or none is idle. Returns
-  /// the bytes freed. The store registers it as a reclaimer of the budget.
+  /// Unloads idle parameters, the least recently used first, until at least `host_bytes` are freed or none is idle.
+  /// Returns the bytes freed. The store registers it as a reclaimer of the budget.
   uint64_t EvictIdle(uint64_t host_bytes);
-  /// Drops everything that is on a device, when it is lost. Holders keep theirs.
+  /// Forgets all parameters on a device, when it is lost. Owners keep theirs.
   void Forget(const Device& device);
 
   std::vector<ParameterStatus> Snapshot() const;

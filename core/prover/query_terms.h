@@ -23,7 +23,7 @@ class QueryTerms {
   /// Valid as long as this object.
   algebra::ClassedScalars classed() const { return {ones_.span(), indices_.span(), scalars_.span()}; }
 
-  /// The most bytes that Gather allocates for a shape.
+  /// An upper bound of the bytes that Gather allocates for a shape.
   static uint64_t MaxBytes(const r1cs::Shape& shape);
 
  private:

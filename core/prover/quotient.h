@@ -25,7 +25,7 @@ struct QuotientOptions {
 StatusOr<memory::Array<algebra::Fr>> QuotientOf(const r1cs::Witness& witness, const algebra::Domain& domain,
                                                 const QuotientOptions& options);
 
-/// What QuotientOf allocates.
+/// The bytes that QuotientOf allocates.
 uint64_t QuotientBytes(const r1cs::Shape& shape);
 
 }  // namespace cuzk::prover

@@ -1,5 +1,5 @@
 #pragma once
-// The reading of a circuit that knows rows and values: for tests and audits.
+// The reading of a circuit that has rows and values: for tests and audits.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace cuzk::r1cs {
 
-/// Assigns, checks every row, and keeps the name of the first that does not hold. One thread.
+/// Assigns values, checks every row, and keeps the name of the first row that does not hold. One thread.
 class Checker {
  public:
   using Id = Variable;

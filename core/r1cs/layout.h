@@ -1,5 +1,5 @@
 #pragma once
-// Where each part of a witness lies in one lease.
+// The position of each part of a witness in its lease.
 
 #include <array>
 #include <cstdint>
@@ -41,8 +41,8 @@ struct LeaseLayout {
   uint64_t bytes = 0;  ///< the size of the lease
 
   static LeaseLayout For(const Shape& shape, Layout layout);
-  /// The same for what lies between two positions (rows, aux and inputs from `begin` on, up to `end`), for those who go
-  /// through a witness piece by piece. The bits of the narrow aux plane begin at bit begin.aux % 64 of its first word.
+  /// The layout of the part of a witness between two positions (rows, aux and inputs from `begin` on, up to `end`), for
+  /// work on one piece at a time. The bits of the narrow aux plane begin at bit begin.aux % 64 of its first word.
   static LeaseLayout ForRange(const Shape& shape, Layout layout, const Position& begin, const Position& end);
 };
 

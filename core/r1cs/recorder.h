@@ -1,5 +1,5 @@
 #pragma once
-// The reading of a circuit that knows rows and no values.
+// The reading of a circuit that has rows and no values.
 
 #include <array>
 #include <cstdint>
@@ -32,7 +32,7 @@ class BitList {
   std::vector<uint64_t> words_;
 };
 
-/// What one recorder saw: a stretch of a circuit from `begin` to `end`. Bit i of a list stands for item begin + i.
+/// What one recorder recorded: a stretch of a circuit from `begin` to `end`. Bit i of a list stands for item begin + i.
 struct Stretch {
   Position begin, end;
   std::array<uint64_t, kMatrixCount> nnz{};
@@ -84,8 +84,8 @@ class ShapeRecorder {
 /// Puts stretches together, in order: the head, then the blocks.
 class ShapeBuilder {
  public:
-  /// `stretch` begins where the one before ended. It is put down `times` times: block after block that differ by a
-  /// shift of their own variables alone.
+  /// `stretch` begins where the previous one ended. It is appended `times` times, for blocks that differ only by a
+  /// shift of their own variables.
   void Append(const Stretch& stretch, uint64_t times = 1);
   /// Adds the input rows.
   Shape Finish() &&;

@@ -9,7 +9,7 @@
 
 namespace cuzk::r1cs {
 
-/// What a stretch makes lies from `begin` on and before `end`; besides that its rows use variables below `head` alone.
+/// The variables and rows of a stretch lie in [begin, end); its rows use no others except variables below `head`.
 struct RowStretch {
   Position head, begin, end;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Where a writer puts values: one stream per matrix and one for the assignment, each in either layout. A stream writes
-// every byte of its planes once and none beside them.
+// The destinations of a writer's values: one stream for each matrix and one for the assignment, in either layout. A
+// stream writes every byte of its planes exactly once, and no other byte.
 
 #include <immintrin.h>
 

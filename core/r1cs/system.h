@@ -6,7 +6,7 @@
 //   Cs::Id, Cs::Scalar, Cs::Flag   what it knows of a variable: its name, its value, its value if it is boolean; if it
 //                                  does not know it, one of the empty types below, whose arithmetic is nothing
 //   Cs::kComputes                  whether values exist: inputs of the circuit may be read only then
-//   Cs::kNativeBodies              whether gadgets take their bodies made for the writer
+//   Cs::kNativeBodies              whether gadgets use their faster bodies for the writer
 //   Cs::Lc                         a linear combination: Add(num or bit, k), AddShifted(bit, e) for 2^e, AddOne(k)
 //   AllocateNum, AllocateBit, AllocateInput   append a variable (no row)
 //   Enforce(a, b, c)               appends a row
@@ -77,10 +77,10 @@ typename Cs::Flag GivenFlag(F&& value) {
   }
 }
 
-/// A relation that a circuit closes: what is named when it does not hold.
+/// A relation that a circuit checks, with the name for an error.
 struct Relation {
   const char* subject;  ///< "comm_r_last path"
-  int64_t index = -1;   ///< the how-manieth of its kind, if there are several
+  int64_t index = -1;   ///< its number among several of its kind; -1: there is only one
   const char* failing = "does not lead to its root";
 };
 

@@ -13,7 +13,7 @@
 
 namespace cuzk::r1cs {
 
-/// Read access to a stretch of a witness in memory, whatever its layout. Does not own what it shows.
+/// Read access to a stretch of a witness in memory, in either layout. Does not own the memory.
 class WitnessView {
  public:
   /// `memory` is laid out as LeaseLayout::ForRange(shape, layout, begin, end) says.
@@ -69,9 +69,9 @@ class Witness {
   void ExpandRows(Matrix matrix, uint64_t begin, std::span<Fr> out) const { view_.ExpandRows(matrix, begin, out); }
   void ExpandAux(uint64_t begin, std::span<Fr> out) const { view_.ExpandAux(begin, out); }
 
-  /// Gives the lease home, when the last copy has been made; afterwards only shape() and layout() may be used.
+  /// Ends the lease, after the last copy; afterwards only shape() and layout() may be used.
   void ReleaseLease() { lease_.Release(); }
-  /// Gives up the lease, to write another witness in the same place.
+  /// Returns the lease, so that another witness can be written into it.
   memory::Lease TakeLease() && { return std::move(lease_); }
 
  private:

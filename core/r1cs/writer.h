@@ -1,5 +1,5 @@
 #pragma once
-// The reading of a circuit that knows values and no rows: assigns, and evaluates a, b and c in place.
+// The reading of a circuit that has values and no rows: it assigns variables and evaluates a, b and c in place.
 
 #include <optional>
 
@@ -26,7 +26,7 @@ struct WriterStreams {
 /// written. No effect in the plain layout.
 void ClearSharedWord(const LeaseLayout& layout, const Position& begin, std::byte* memory, const Position& at);
 
-/// Results that native bodies worked out before their rows are written; what they are is the gadgets' own matter.
+/// Results that native bodies computed before their rows are written. Only the gadgets know their form.
 class Prepared {
  public:
   virtual ~Prepared() = default;

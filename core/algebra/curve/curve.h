@@ -113,7 +113,7 @@ template <class F>
 constexpr JacobianPoint<F>& operator+=(JacobianPoint<F>& p, const AffinePoint<F>& q) {
   return p = Add(p, q);
 }
-/// Equality as points, whatever the Z.
+/// Equality as points; Z may differ.
 template <class F>
 constexpr bool operator==(const JacobianPoint<F>& p, const JacobianPoint<F>& q) {
   if (p.IsInfinity() || q.IsInfinity()) return p.IsInfinity() == q.IsInfinity();

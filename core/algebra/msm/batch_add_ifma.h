@@ -25,7 +25,7 @@ void IfmaAdd(std::span<const PointAddition<F>> additions, std::byte* scratch);
 
 /// Inverts eight elements in place with one inversion; zeros stay zero.
 void InvertEight(Fp* values);
-/// The sum of one addition, whatever its case.
+/// The sum of one addition, in every case.
 template <class F>
 AffinePoint<F> AddOne(const PointAddition<F>& addition);
 

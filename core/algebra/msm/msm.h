@@ -47,7 +47,7 @@ StatusOr<G2> Msm(std::span<const G2Affine> bases, std::span<const Fr> scalars, c
 StatusOr<G1> Msm(std::span<const G1Affine> bases, const ClassedScalars& scalars, const MsmOptions& options);
 StatusOr<G2> Msm(std::span<const G2Affine> bases, const ClassedScalars& scalars, const MsmOptions& options);
 
-// The same for small sums whose memory nobody will miss: the process ends if there is none.
+// The same for small sums; the process ends if the system has no memory for them.
 
 G1 Msm(std::span<const G1Affine> bases, std::span<const Fr> scalars, ThreadPool& pool,
        Arithmetic arithmetic = Arithmetic::kScalar);

@@ -29,7 +29,7 @@ class SignedPoint {
   const std::byte* word_;  // the point, one byte further if it is negative
 };
 
-/// Additions that are collected for a BatchAdder, in memory of somebody else's.
+/// Additions that are collected for a BatchAdder, in memory that it does not own.
 template <class F>
 class AdditionList {
  public:
@@ -127,8 +127,8 @@ class BucketPass {
   };
 
   /// For each window of the piece (as many as `out` has) the sum over its terms of digit times point.
-  /// `keep_on(additions)` is told now and then what was added; once it says no, the rest is left and `out` means
-  /// nothing.
+  /// `keep_on(additions)` is called from time to time with the additions made; once it returns false, the rest is left
+  /// out and `out` is meaningless.
   template <class KeepOn>
   void Run(const BucketTerms<F>& terms, const Piece& piece, std::span<XyzzPoint<F>> out, KeepOn keep_on) {
     shape_ = terms.shape;

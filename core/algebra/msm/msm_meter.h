@@ -1,5 +1,5 @@
 #pragma once
-// What the threads of one multi-scalar multiplication tell the outside: how far they are, and whether to go on.
+// The progress and cancellation of one multi-scalar multiplication, shared by its threads.
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@ class MsmMeter {
       : total_(total), progress_(std::move(progress)), stop_(std::move(stop)) {}
 
   bool stopped() const { return stop_.stop_requested(); }
-  /// Counts work that is done. False if the rest is not wanted any more.
+  /// Counts work that is done. False if the sum was cancelled.
   bool Add(uint64_t units) {
     done_.fetch_add(units, std::memory_order_relaxed);
     Report();
@@ -38,7 +38,7 @@ class MsmMeter {
  private:
   void Report() {
     if (!progress_) return;
-    // Whoever finds another one reporting leaves it to that one and to the next.
+    // If another thread is reporting, it or the next call reports this work too.
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock.owns_lock()) progress_(std::min(done_.load(std::memory_order_relaxed), total_), total_);
   }

@@ -23,8 +23,8 @@ class Base64Source : public TextSource {
   size_t position_ = 0;  // a multiple of four
 };
 
-/// The same from inside a JSON string with escapes, which are decoded a piece at a time: nobody escapes base64, but
-/// JSON allows it, and the text is tens of megabytes.
+/// The same from inside a JSON string with escapes, which are decoded a piece at a time. Base64 needs no escapes, but
+/// JSON allows them, and the text has tens of megabytes.
 class EscapedBase64Source : public TextSource {
  public:
   /// `quoted` is the string with its quotes; it must outlive the source.

@@ -15,11 +15,11 @@
 
 namespace cuzk::filecoin {
 
-/// Text of a stranger, fit for an error message: what is not printable ASCII becomes '?', and the rest of a long one
-/// "...".
+/// Text from outside, made fit for an error message: characters that are not printable ASCII become '?', and the end of
+/// a long text becomes "...".
 std::string Printable(std::string_view text);
 
-/// Where text comes from.
+/// A source of text.
 class TextSource {
  public:
   virtual ~TextSource() = default;

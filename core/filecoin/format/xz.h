@@ -7,8 +7,8 @@
 
 namespace cuzk::filecoin {
 
-/// The whole file at `path`, or, where only `path`.xz exists, that file decompressed. NotFound names `path`;
-/// InvalidArgument for more than `most_bytes`, packed or unpacked.
+/// The content of `path` or, if only `path`.xz exists, of that file decompressed. NotFound names `path`;
+/// InvalidArgument if it has more than `most_bytes`, compressed or not.
 StatusOr<std::string> ReadFileOrXz(const std::filesystem::path& path, uint64_t most_bytes);
 
 }  // namespace cuzk::filecoin

@@ -1,6 +1,6 @@
 #pragma once
-// Requests of any size that satisfy every relation, without sealing: each Merkle tree is constant but for the nodes
-// that the proof opens. For demos, benchmarks, sizing and tests; nothing in them stands for data that anyone stores.
+// Requests of any size that satisfy every relation, without sealing: each Merkle tree is constant except for the nodes
+// that the proof opens. For demos, benchmarks, sizing and tests; they represent no stored data.
 
 #include <filesystem>
 #include <string>
@@ -37,7 +37,7 @@ StatusOr<MadeRequest> MakeRequest(const RegisteredProof& proof, const MadeOption
 /// network registers none.
 StatusOr<const RegisteredProof*> ProofToMake(const Circuit& circuit);
 
-/// Whether nothing is lost by writing a made request there: it holds none of its files, or a made request's.
+/// Whether a made request may be written there: the directory has none of its files, or those of a made request.
 bool HoldsNoOtherRequest(const std::filesystem::path& directory);
 /// Writes a request directory; `directory` is made if need be.
 Status WriteRequestDirectory(const MadeRequest& made, const std::filesystem::path& directory);

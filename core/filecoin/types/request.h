@@ -1,5 +1,5 @@
 #pragma once
-// What the room takes: the fields of a proof request that matter to proving, and the check of those that intake sees.
+// The fields of a proof request that matter to proving, and the check of those that are visible without parsing.
 
 #include <cstdint>
 #include <string>
@@ -28,10 +28,10 @@ struct VanillaRequest {
   uint64_t payload_bytes() const;
 };
 
-/// What the message fields say, checked.
+/// The meaning of the message fields, checked.
 struct RequestFacts {
   Kind kind;
-  /// For PoRep the row of the message's number, which the C1 may contradict (the name in the C1 decides).
+  /// For PoRep, the row of the number in the message; if the C1 names another row, the C1 decides.
   const RegisteredProof* proof;
   Bytes32 randomness{};                              // PoSt
   Bytes32 comm_r_old{}, comm_r_new{}, comm_d_new{};  // snap
