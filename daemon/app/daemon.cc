@@ -58,7 +58,7 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
   CUZK_RETURN_IF_ERROR(CheckThreads(spare, needed));
   const bool few = spare < wanted;
   auto parts = std::make_unique<Parts>(settings, options);
-  if (few) parts->log.Warning(StrCat("at most ", spare, " threads can be made now: HTTP and gRPC have few"));
+  if (few) parts->log.Warning(StrCat("at most ", spare, " threads can be started; HTTP and gRPC get fewer than usual"));
   RaiseOpenFiles(parts->log);
   CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
   CUZK_RETURN_IF_ERROR(parts->PickDevices(arithmetic, pause, seams));
@@ -126,7 +126,8 @@ Status Daemon::Parts::MakeEngine(algebra::Arithmetic arithmetic, const DaemonSea
   }
   WatchCards();
   log.Info(StrCat("memory budget ", (options.memory_budget + options.server.ingress_bytes) >> 20, " MiB, of which ",
-                  options.server.ingress_bytes >> 20, " MiB for arriving messages; status and metrics show the other ",
+                  options.server.ingress_bytes >> 20,
+                  " MiB are for messages that are being received; status and metrics show the other ",
                   options.memory_budget >> 20, " MiB"));
   if (std::string note = ParameterNote(options.engine.parameter_directory); !note.empty()) log.Warning(note);
   if (StatusOr<memory::MemoryLimits> limits = memory::DetectMemory(); limits.ok()) {
@@ -151,7 +152,7 @@ void Daemon::Parts::WatchCards() {
   if (watch.ok()) {
     xids = *std::move(watch);
   } else {
-    log.Warning("Xid errors of cards are not counted", {{"err", std::string(watch.status().message())}});
+    log.Warning("Xid errors of the cards are not counted", {{"err", std::string(watch.status().message())}});
   }
 }
 
@@ -172,9 +173,9 @@ void Daemon::Parts::TellHealth() {
   if (std::exchange(told_serving, ready.ok()) == ready.ok()) return;
   server->SetServing(ready.ok());
   if (ready.ok()) {
-    log.Info("jobs are taken");
+    log.Info("accepting jobs");
   } else if (readiness.Check().ok()) {  // otherwise whoever set it has said so
-    log.Error(StrCat("jobs are refused: ", ready.message()));
+    log.Error(StrCat("refusing jobs: ", ready.message()));
   }
 }
 
@@ -250,7 +251,7 @@ void Daemon::Tend(const engine::EngineStatus& status) {
   const engine::Duration limit = p.evict_idle.load();
   for (const std::string& circuit : p.idle->Due(status, std::chrono::steady_clock::now(), limit)) {
     StatusOr<engine::EvictResult> evicted = p.engine->Evict(circuit);
-    if (evicted.ok() && evicted->was_loaded) p.log.Info("idle parameters dropped", {{"circuit", circuit}});
+    if (evicted.ok() && evicted->was_loaded) p.log.Info("idle parameters unloaded", {{"circuit", circuit}});
   }
 }
 
@@ -263,9 +264,9 @@ void Daemon::Drain() {
   Parts& p = *parts_;
   p.loading.request_stop();
   Refuse("the daemon is draining");
-  p.log.Info("draining: accepted jobs go on, nothing more is accepted");
+  p.log.Info("draining: accepted jobs continue, further requests are refused");
   uint32_t ended = p.engine->Drain(std::chrono::steady_clock::now() + p.drain.load());
-  if (ended > 0) p.log.Warning(StrCat(ended, " jobs were ended unfinished"));
+  if (ended > 0) p.log.Warning(StrCat(ended, " jobs were ended before they finished"));
   p.server->Shutdown(std::chrono::seconds(5));
   p.log.Info("stopped");
 }

@@ -69,9 +69,9 @@ void Heartbeat::Watch(const engine::EngineStatus& status, engine::TimePoint now)
   std::string stuck = liveness_->Stuck(now);
   if (stuck != stuck_) {
     if (stuck.empty()) {
-      parts_.log->Info(StrCat("watchdog: goes on after ", stuck_));
+      parts_.log->Info(StrCat("watchdog: there is progress again after: ", stuck_));
     } else {
-      parts_.log->Error(StrCat("watchdog: ", stuck, ", systemd will end this process"));
+      parts_.log->Error(StrCat("watchdog: ", stuck, "; systemd will end this process"));
     }
     stuck_ = stuck;
   }

@@ -63,14 +63,14 @@ void Liveness::See(const LivenessSample& sample, engine::TimePoint now) {
 }
 
 std::string Liveness::Stuck(engine::TimePoint now) const {
-  if (now - scheduler_.moved > patience_) return "the scheduler stands still";
+  if (now - scheduler_.moved > patience_) return "the scheduler makes no progress";
   std::string stuck;
   for (const auto& [name, device] : devices_) {
     if (device.lost) continue;
     if (now - device.moved <= patience_) return "";
-    stuck = StrCat("device ", name, " stands still");
+    stuck = StrCat("device ", name, " makes no progress");
   }
-  return devices_.empty() || !stuck.empty() ? stuck : "every device is lost";
+  return devices_.empty() || !stuck.empty() ? stuck : "all devices are lost";
 }
 
 }  // namespace cuzk::daemon

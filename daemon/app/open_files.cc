@@ -15,12 +15,13 @@ void RaiseOpenFiles(Logger& log) {
   const rlim_t soft = limit.rlim_cur;
   limit.rlim_cur = limit.rlim_max;
   if (soft != limit.rlim_max && setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    log.Warning(StrCat("the limit of open files stays at ", soft, " of ", limit.rlim_max),
+    log.Warning(StrCat("the limit of open files cannot be raised from ", soft, " to ", limit.rlim_max),
                 {{"err", std::strerror(errno)}});
   }
   if (limit.rlim_max >= kFewOpenFiles) return;
-  log.Warning(StrCat("at most ", limit.rlim_max, " files may be open (hard limit; the soft one was ", soft,
-                     "), connections among them: raise LimitNOFILE of the unit to ", kFewOpenFiles, " or more"));
+  log.Warning(StrCat("the process may have at most ", limit.rlim_max,
+                     " files and connections open (hard limit; soft limit ", soft,
+                     "); raise LimitNOFILE of the unit to ", kFewOpenFiles, " or more"));
 }
 
 }  // namespace cuzk::daemon

@@ -33,8 +33,8 @@ void ReportIdentity(const TlsIdentity& identity, Logger& log, Metrics& metrics) 
   std::shared_ptr<const TlsMaterial> material = identity.material();
   metrics.Set(MetricId::kTlsExpiry, {}, SecondsSince1970(material->not_after));
   const auto now = std::chrono::system_clock::now();
-  if (now > material->not_after) log.Warning("tls.certificate: it has expired; clients will refuse it");
-  if (now < material->not_before) log.Warning("tls.certificate: it is not valid yet; clients will refuse it");
+  if (now > material->not_after) log.Warning("tls.certificate has expired; clients will refuse it");
+  if (now < material->not_before) log.Warning("tls.certificate is not valid yet; clients will refuse it");
 }
 
 Status Daemon::Parts::Reload(const StatusOr<Settings>& read) {
@@ -60,7 +60,7 @@ Status Daemon::Parts::Reload(const StatusOr<Settings>& read) {
   settings.Set(std::move(next));
   if (!changes.applied.empty()) log.Info(StrCat("settings changed: ", Joined(changes.applied)));
   if (!changes.need_restart.empty()) {
-    log.Warning(StrCat("settings that need a restart, still as they were: ", Joined(changes.need_restart)));
+    log.Warning(StrCat("these settings changed but need a restart: ", Joined(changes.need_restart)));
   }
   return absl::OkStatus();
 }
@@ -71,9 +71,9 @@ Status Daemon::Reload(const StatusOr<Settings>& next) {
   p.metrics.Set(MetricId::kConfigReloadSuccessful, {}, status.ok() ? 1 : 0);
   if (status.ok()) {
     p.metrics.Set(MetricId::kConfigReloadTime, {}, SecondsSince1970(std::chrono::system_clock::now()));
-    p.log.Info("settings and certificates were read again");
+    p.log.Info("settings and certificates reloaded");
   } else {
-    p.log.Error("the settings were not read again; the earlier ones stay", {{"err", std::string(status.message())}});
+    p.log.Error("the reload failed; the previous settings stay in force", {{"err", std::string(status.message())}});
   }
   return status;
 }

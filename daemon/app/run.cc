@@ -10,6 +10,7 @@
 #include "daemon/app/serve.h"
 #include "daemon/settings/check_config.h"
 #include "daemon/settings/command_line.h"
+#include "daemon/settings/convert_settings.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -29,7 +30,7 @@ int Run(const CommandLine& line, const DaemonSeams& seams) {
   SettingSources sources = line.sources;
   sources.environment = ProcessEnvironment();
   StatusOr<Settings> settings = Settings::Load(sources);
-  if (!settings.ok()) return Fail(settings.status(), DaemonExit::kConfig);
+  if (!settings.ok()) return Fail(WithConverterAdvice(settings.status(), sources), DaemonExit::kConfig);
   StatusOr<DaemonOptions> options = MakeOptions(*settings);
   if (!options.ok()) return Fail(options.status(), DaemonExit::kConfig);
   if (line.task == Task::kPrintConfig) {

@@ -29,8 +29,9 @@ void EndWithin(std::chrono::seconds patience) {
       std::this_thread::sleep_for(patience);
       WriteWithin(
           STDERR_FILENO,
-          StrCat("cuzkd: not stopped within ", patience.count(),
-                 " s, as when the disk of jobs.state_directory hangs: ending without it; accepted jobs are kept\n"),
+          StrCat(
+              "cuzkd: did not stop within ", patience.count(),
+              " s, possibly because the disk of jobs.state_directory hangs; exiting anyway, accepted jobs are kept\n"),
           std::chrono::seconds(1));
       _exit(static_cast<int>(DaemonExit::kTemporary));
     }).detach();
@@ -98,13 +99,12 @@ void Life::Reload() {
   if (draining_) return;
   supervisor_.Reloading();
   Status status = daemon_->Reload(Settings::Load(sources_));
-  supervisor_.Say(status.ok() ? std::string("settings were read again")
-                              : StrCat("settings were not read again: ", status.message()));
+  supervisor_.Say(status.ok() ? std::string("settings reloaded") : StrCat("the reload failed: ", status.message()));
   supervisor_.Ready();
 }
 
 void Life::DevicesLost() {
-  daemon_->log().Error("no device is left: ending, so that whoever supervises this can start it again");
+  daemon_->log().Error("no device is left; exiting, so that the supervisor can restart the daemon");
   daemon_->Refuse("no device is left");
   // The engine has ended or kept every job by now: there is nothing to wait for but the callers.
   if (!draining_) Drain();
@@ -112,9 +112,9 @@ void Life::DevicesLost() {
 
 void Life::ListenerLost() {
   daemon_->log().Error(
-      "gRPC takes no connection any more, most likely for want of file descriptors: ending, so that whoever supervises "
-      "this can start it again; raise LimitNOFILE of the unit");
-  daemon_->Refuse("gRPC takes no connection any more: raise LimitNOFILE");
+      "gRPC no longer accepts connections, most likely because no file descriptor is left; exiting, so that the "
+      "supervisor can restart the daemon; raise LimitNOFILE of the unit");
+  daemon_->Refuse("gRPC no longer accepts connections; raise LimitNOFILE");
   Drain();
 }
 

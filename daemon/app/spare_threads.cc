@@ -62,11 +62,12 @@ Status CheckThreads(size_t spare, size_t needed) {
   std::string limits = GroupLimit();
   rlimit user{};
   if (getrlimit(RLIMIT_NPROC, &user) == 0 && user.rlim_cur != RLIM_INFINITY) {
-    limits += StrCat(limits.empty() ? "" : ", ", "the user's processes and threads are at most ", user.rlim_cur);
+    limits += StrCat(limits.empty() ? "" : ", ", "the user may have at most ", user.rlim_cur, " processes and threads");
   }
-  return absl::ResourceExhaustedError(StrCat(
-      "threads are short: ", spare, " of ", needed, " can be made (", limits.empty() ? "no limit is known" : limits,
-      "): raise TasksMax= or LimitNPROC= of the unit, pids of the container, or end what else uses them"));
+  return absl::ResourceExhaustedError(
+      StrCat("there are too few threads: ", spare, " of ", needed, " can be started (",
+             limits.empty() ? "no limit is known" : limits,
+             "): raise TasksMax= or LimitNPROC= of the unit, the pids limit of the container, or end other programs"));
 }
 
 }  // namespace cuzk::daemon

@@ -35,8 +35,7 @@ void Telemetry::ReportDevelopment() {
     if (!parameters.development || parameters.state != prover::ParameterStatus::State::kReady) continue;
     std::lock_guard lock(mutex_);
     if (!reported_.insert(parameters.circuit).second) continue;
-    log_.Warning("development parameters loaded: whoever made them can forge proofs",
-                 {{"circuit", parameters.circuit}});
+    log_.Warning("development parameters loaded: their maker can forge proofs", {{"circuit", parameters.circuit}});
   }
 }
 

@@ -43,7 +43,7 @@ StatusOr<std::unique_ptr<XidWatch>> XidWatch::Start(const std::vector<WatchedCar
                                                     Logger& log) {
   constexpr char kName[] = "libnvidia-ml.so.1";
   void* opened = dlopen(kName, RTLD_NOW | RTLD_LOCAL);  // never closed: it lives as long as the process
-  if (opened == nullptr) return absl::NotFoundError(StrCat(kName, " is not there"));
+  if (opened == nullptr) return absl::NotFoundError(StrCat(kName, " was not found"));
   auto library = std::make_unique<Library>();
   const bool whole = FindFunction(opened, "nvmlInit_v2", library->init) &&
                      FindFunction(opened, "nvmlShutdown", library->shutdown) &&
@@ -53,7 +53,7 @@ StatusOr<std::unique_ptr<XidWatch>> XidWatch::Start(const std::vector<WatchedCar
                      FindFunction(opened, "nvmlDeviceRegisterEvents", library->listen) &&
                      FindFunction(opened, "nvmlEventSetWait_v2", library->wait) &&
                      FindFunction(opened, "nvmlErrorString", library->error_text);
-  if (!whole) return absl::UnavailableError(StrCat(kName, " lacks a function: its driver is too old"));
+  if (!whole) return absl::UnavailableError(StrCat(kName, " lacks a function; the driver is too old"));
   if (int error = library->init(); error != 0) return library->Error("nvmlInit", error);
   std::unique_ptr<XidWatch> watch(new XidWatch(std::move(library), metrics, log));
   CUZK_RETURN_IF_ERROR(watch->Listen(cards));
@@ -74,7 +74,7 @@ Status XidWatch::Listen(const std::vector<WatchedCard>& cards) {
     int error = library_->card_by_uuid(name.uuid.c_str(), &card.handle);
     if (error == 0) error = library_->listen(card.handle, kXidEvent, events_);
     if (error != 0) {
-      log_.Warning("the driver does not report Xid errors of a card",
+      log_.Warning("the driver does not report Xid errors of this card",
                    {{"gpu", StrCat(name.ordinal)}, {"err", library_->error_text(error)}});
       continue;
     }
@@ -104,7 +104,7 @@ void XidWatch::Report(void* handle, unsigned long long code) {
   for (const Card& card : cards_) {
     if (card.handle != handle) continue;
     metrics_.Increment(MetricId::kDeviceXids, {StrCat(card.name.ordinal), card.name.uuid});
-    log_.Error("the driver reports an error of a card",
+    log_.Error("the driver reports an error of this card",
                {{"gpu", StrCat(card.name.ordinal)}, {"gpu_uuid", card.name.uuid}, {"xid", StrCat(code)}});
   }
 }

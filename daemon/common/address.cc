@@ -24,7 +24,8 @@ StatusOr<Address> ParseTcp(std::string_view text) {
   bool plain = !host.empty() && host.find_first_of(":[]/ ") == std::string_view::npos;
   unsigned number = 0;
   for (char c : port) {
-    if (c < '0' || c > '9' || number > 65535) return absl::InvalidArgumentError(StrCat("\"", text, "\": bad port"));
+    if (c < '0' || c > '9' || number > 65535)
+      return absl::InvalidArgumentError(StrCat("\"", text, "\": the port is not a number from 0 to 65535"));
     number = number * 10 + static_cast<unsigned>(c - '0');
   }
   if (port.empty() || number > 65535 || !(bracketed || plain)) {
@@ -81,10 +82,10 @@ StatusOr<Address> ParseAddress(std::string_view text) {
   } else {
     return ParseTcp(text);
   }
-  if (path.empty()) return absl::InvalidArgumentError(StrCat("\"", text, "\": no path"));
+  if (path.empty()) return absl::InvalidArgumentError(StrCat("\"", text, "\": the path is empty"));
   if (path.size() > kLongestSocketName) {
-    return absl::InvalidArgumentError(
-        StrCat("\"", text, "\": the path of a socket may have ", kLongestSocketName, " bytes, this has ", path.size()));
+    return absl::InvalidArgumentError(StrCat("\"", text, "\": the path of a socket may have ", kLongestSocketName,
+                                             " bytes, this one has ", path.size()));
   }
   address.path = path;
   return address;
@@ -120,7 +121,7 @@ Status CheckSocketPath(const std::string& path) {
   }
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
   if (!S_ISSOCK(info.st_mode)) {
-    return absl::FailedPreconditionError(StrCat("listen: ", path, " is there and is no socket"));
+    return absl::FailedPreconditionError(StrCat("listen: ", path, " exists and is not a socket"));
   }
   if (SomebodyAnswers(path)) {
     return absl::AbortedError(StrCat("listen: another process answers at ", path));

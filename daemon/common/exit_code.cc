@@ -15,28 +15,32 @@ constexpr char kDaemonMark[] = "cuzkctl/daemon";
 constexpr int Code(auto exit) { return static_cast<int>(exit); }
 
 constexpr ExitRow kDaemonExits[] = {
-    {Code(DaemonExit::kOk), "Ended by a signal, or what was asked for is printed"},
-    {Code(DaemonExit::kUsage), "Usage"},
-    {Code(DaemonExit::kUnavailable), "No device, or a processor that is too old"},
-    {Code(DaemonExit::kInternal), "Internal error, or the last device or a listener was lost"},
+    {Code(DaemonExit::kOk), "The daemon was ended by a signal, or the requested text was printed"},
+    {Code(DaemonExit::kUsage), "The command line is wrong"},
+    {Code(DaemonExit::kUnavailable), "There is no device, or the processor is too old"},
+    {Code(DaemonExit::kInternal), "An internal error, or the last device or the gRPC listener was lost"},
     {Code(DaemonExit::kTemporary),
-     "Memory or threads are short, another process has the job store or the socket, or the job store hangs at the end"},
-    {Code(DaemonExit::kPermission), "Permission"},
-    {Code(DaemonExit::kConfig), "Settings, addresses, parameters to preload"},
+     "Too little memory or too few threads, another process uses the job store or the socket, or the job store hung at "
+     "the end"},
+    {Code(DaemonExit::kPermission), "A permission is missing"},
+    {Code(DaemonExit::kConfig), "Wrong settings, addresses, or parameters to preload"},
 };
 
 constexpr ExitRow kControlExits[] = {
-    {Code(ControlExit::kOk), "Done, or the proof is valid"},
+    {Code(ControlExit::kOk), "The command succeeded, or the proof is valid"},
     {Code(ControlExit::kFailed),
-     "The proof is not valid, the job failed, or doctor found what keeps the daemon from proving"},
-    {Code(ControlExit::kUsage), "Usage, or a file that is named is not there, is closed, or would be replaced"},
-    {Code(ControlExit::kUnreachable), "The daemon cannot be reached, ended first, or accepts nothing now"},
-    {Code(ControlExit::kTimeout), "Not done within the time given"},
-    {Code(ControlExit::kCancelled), "Cancelled"},
+     "The proof is not valid, the job failed, or doctor found a fault that keeps the daemon from proving"},
+    {Code(ControlExit::kUsage),
+     "The command line is wrong, or a named file is missing, unreadable, or would be overwritten"},
+    {Code(ControlExit::kUnreachable),
+     "The daemon cannot be reached, ended before it answered, or is not accepting requests"},
+    {Code(ControlExit::kTimeout), "The given time passed first"},
+    {Code(ControlExit::kCancelled), "The job was cancelled"},
     {Code(ControlExit::kRefused), "The input was refused"},
     {Code(ControlExit::kNoParameters), "Parameters are missing"},
-    {Code(ControlExit::kWarning), "doctor alone: nothing failed, something should be mended"},
-    {Code(ControlExit::kInternal), "Internal error, or an output cannot be written: a full disk"},
+    {Code(ControlExit::kWarning), "Only from doctor: nothing failed, but something should be fixed"},
+    {Code(ControlExit::kInternal),
+     "An internal error, or an output cannot be written, for example because a disk is full"},
 };
 
 Status Marked(Status status, const char* mark) {

@@ -33,7 +33,7 @@ StatusOr<Certificate> ReadChain(const Source& source, const std::string& text) {
   }
   const unsigned long error = ERR_peek_last_error();
   ERR_clear_error();
-  if (!first) return absl::InvalidArgumentError(StrCat(source.Place(), ": holds no certificate in PEM"));
+  if (!first) return absl::InvalidArgumentError(StrCat(source.Place(), ": contains no PEM certificate"));
   if (ERR_GET_REASON(error) != PEM_R_NO_START_LINE) {
     return absl::InvalidArgumentError(StrCat(source.Place(), ": a certificate after the first one is broken"));
   }
@@ -53,13 +53,13 @@ StatusOr<Key> ReadKey(const Source& source, const std::string& text) {
   if (key) return key;
   return absl::InvalidArgumentError(StrCat(source.Place(), asked
                                                                ? ": is protected by a pass phrase; store it without one"
-                                                               : ": holds no private key in PEM"));
+                                                               : ": contains no PEM private key"));
 }
 
 Status CheckKeyMode(const Source& source) {
   struct stat info {};
   if (stat(source.path.c_str(), &info) != 0) return absl::OkStatus();  // reading it says why
-  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(StrCat(source.Place(), ": is no file"));
+  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(StrCat(source.Place(), ": is not a file"));
   const bool by_root = info.st_uid == 0;
   if (!by_root && info.st_uid != geteuid()) {
     return absl::PermissionDeniedError(StrCat(source.Place(), ": belongs to neither this user nor root"));

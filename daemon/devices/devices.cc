@@ -104,7 +104,7 @@ DeviceSearch FindDevices(const DeviceWishes& wishes, const DeviceSources& source
   const std::vector<std::string> present = NvidiaCards(sources.pci);
   DeviceSearch search{.choice = absl::UnavailableError(""), .present = present.size()};
   if (wishes.use == "cpu") {
-    search.choice = CpuChoice(arithmetic, pool, "devices.use says so");
+    search.choice = CpuChoice(arithmetic, pool, "devices.use is \"cpu\"");
     return search;
   }
   DeviceChoice choice;

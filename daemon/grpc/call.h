@@ -33,7 +33,7 @@ StatusOr<Result> WaitInSlices(const grpc::ServerContext& context, std::optional<
       return absl::UnavailableError("the daemon is stopping");
     }
     if (result.ok() || !absl::IsDeadlineExceeded(result.status()) || last) return result;
-    if (context.IsCancelled()) return absl::CancelledError("the client has gone");
+    if (context.IsCancelled()) return absl::CancelledError("the client has disconnected");
     if (stop.stop_requested()) return absl::UnavailableError("the daemon is stopping");
   }
 }

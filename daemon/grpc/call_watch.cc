@@ -135,7 +135,7 @@ void CallWatch::EndUnread(std::chrono::steady_clock::time_point now) {
   }
   // Without the mutex: what ends because of this may want it.
   for (grpc_call* call : unread) {
-    End(call, GRPC_STATUS_UNAVAILABLE, "the client does not take what it is sent (grpc.keepalive_timeout)");
+    End(call, GRPC_STATUS_UNAVAILABLE, "the client does not read its response (grpc.keepalive_timeout)");
     grpc_call_unref(call);
   }
 }

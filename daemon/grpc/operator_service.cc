@@ -41,7 +41,7 @@ grpc::Status OperatorService::GetTimeline(grpc::ServerContext* context, const cu
   std::shared_ptr<void> place = parts_.traces->Enter();
   if (place == nullptr) {
     return FinishCall(metrics_, "GetTimeline",
-                      absl::ResourceExhaustedError("others read the trace now: try again later"));
+                      absl::ResourceExhaustedError("too many clients are reading the trace; try again later"));
   }
   parts_.calls->WhenAnswered(*context, [place](bool) {});  // until then
   response->set_chrome_trace_json(engine_.TimelineJson());

@@ -20,7 +20,7 @@ Preloads::Load Preloads::Begin(const std::string& circuit_id) {
       load = std::async(std::launch::async, work);
     } catch (const std::system_error& error) {  // the library's word for a thread that cannot be had
       std::promise<Result> refused;
-      refused.set_value(absl::ResourceExhaustedError(StrCat("no thread for the load: ", error.what())));
+      refused.set_value(absl::ResourceExhaustedError(StrCat("no thread could be started for loading: ", error.what())));
       load = refused.get_future().share();
     }
   }

@@ -85,7 +85,7 @@ grpc::Status ProvingService::AwaitProof(grpc::ServerContext* context, const v1::
 
 grpc::Status ProvingService::Prove(grpc::ServerContext* context, const v1::ProveRequest* request,
                                    v1::ProveResponse* response) {
-  if (!request->has_submit()) return Answer("Prove", absl::InvalidArgumentError("missing submit field"));
+  if (!request->has_submit()) return Answer("Prove", absl::InvalidArgumentError("the field submit is missing"));
   const bool urgent = request->submit().proof_kind() == v1::WINNING_POST;
   StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(urgent ? Share::kUrgent : Share::kWaiting);
   if (!seat.ok()) return Answer("Prove", seat.status());
@@ -129,7 +129,7 @@ grpc::Status ProvingService::PreloadSRS(grpc::ServerContext* context, const v1::
   const Preloads::Load load = preloads_.Begin(request->circuit_id());
   auto wait = [&](engine::TimePoint end) -> Preloads::Result {
     if (load.wait_until(end) == std::future_status::ready) return load.get();
-    return absl::DeadlineExceededError("the load goes on");
+    return absl::DeadlineExceededError("loading continues");
   };
   Preloads::Result result = WaitInSlices<engine::PreloadResult>(*context, std::nullopt, stop_, wait);
   if (result.ok()) {

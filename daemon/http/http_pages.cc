@@ -20,7 +20,8 @@ HttpServer::Pages MakePages(const PageSources& sources) {
   };
   pages["/trace"] = [&engine, traces = sources.traces] {
     std::shared_ptr<void> place = traces->Enter();
-    if (place == nullptr) return HttpAnswer{.code = 503, .body = "others read the trace now: try again later\n"};
+    if (place == nullptr)
+      return HttpAnswer{.code = 503, .body = "too many clients are reading the trace; try again later\n"};
     return HttpAnswer{.content_type = "application/json",
                       .body = engine.TimelineJson(),
                       .headers = {{"Content-Disposition", "attachment; filename=\"cuzkd-trace.json\""}},

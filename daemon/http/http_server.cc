@@ -53,11 +53,11 @@ struct HttpServer::Impl {
 
   HttpAnswer Answer(std::string_view method, std::string_view path, std::string_view host) const {
     if (local_only && !host.empty() && !IsLocalHost(host)) {
-      return {.code = 403, .body = "this is http.listen of cuzkd: ask for it as localhost or by its IP address\n"};
+      return {.code = 403, .body = "http.listen is on loopback: ask for it as localhost or by its IP address\n"};
     }
-    if (method != "GET") return {.code = 405, .body = "only GET\n"};
+    if (method != "GET") return {.code = 405, .body = "only GET is allowed\n"};
     auto page = pages.find(path);
-    if (page == pages.end()) return {.code = 404, .body = "no such page\n"};
+    if (page == pages.end()) return {.code = 404, .body = "there is no such page\n"};
     return page->second();
   }
 };

@@ -39,7 +39,7 @@ void LookAtState(const DaemonOptions& options, ConfigCheck& check) {
   if (Status mode = store::CheckStateDirectory(folder); !mode.ok()) check.notes.emplace_back(StrCat(mode.message()));
   if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
     check.notes.push_back(
-        StrCat("jobs.state_directory: ", folder.string(), " is not there or not writable for this user"));
+        StrCat("jobs.state_directory: ", folder.string(), " does not exist or cannot be written by this user"));
   }
 }
 
@@ -88,18 +88,19 @@ std::string BudgetNote(const DaemonOptions& options, const memory::MemoryLimits&
   if (budget <= limits.usable_bytes()) return "";
   return StrCat("memory.budget: ", budget >> 20, " MiB is more than the ", limits.usable_bytes() >> 20, " MiB that ",
                 limits.cgroup_source.empty() ? std::string("this machine has") : limits.cgroup_source + " allows",
-                ": the kernel will end the daemon when it uses them; auto fits itself to the machine");
+                "; the kernel will kill the daemon when it uses them. \"auto\" chooses a budget that fits");
 }
 
 std::string FittedSettings(const DaemonOptions& options, const DeviceSources& cards) {
   const memory::Budget budget(options.memory_budget);
   auto mib = [](uint64_t bytes) { return StrCat(bytes >> 20, " MiB"); };
   const unsigned threads = options.pool_threads != 0 ? options.pool_threads : std::thread::hardware_concurrency();
-  std::string text("\n# What fits itself to the machine comes to this here:\n");
+  std::string text("\n# On this machine, the settings that depend on it are:\n");
   text += StrCat("# memory.budget: ", mib(options.memory_budget + options.server.ingress_bytes), "\n");
-  text += StrCat("# grpc.ingress_memory, a part of it: ", mib(options.server.ingress_bytes), "; ",
-                 mib(options.memory_budget), " are left for all else, which status and metrics call the budget\n");
-  text += StrCat("# memory.requests, a part of these: ", mib(engine::RequestMemoryLimit(options.engine, budget)), "\n");
+  text += StrCat("# grpc.ingress_memory, part of memory.budget: ", mib(options.server.ingress_bytes), "; ",
+                 mib(options.memory_budget), " are left for the rest, which status and metrics show as the budget\n");
+  text +=
+      StrCat("# memory.requests, part of the rest: ", mib(engine::RequestMemoryLimit(options.engine, budget)), "\n");
   text += StrCat("# devices.use: ", FittedDevices(options.devices.use, cards), "\n");
   return text + StrCat("# synthesis.threads: ", std::max(1U, threads), "\n");
 }

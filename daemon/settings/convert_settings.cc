@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/settings_text.h"
 #include "core/filecoin/types/registry.h"
@@ -34,7 +35,7 @@ struct Row {
 
 StatusOr<std::string> Text(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
-  return absl::InvalidArgumentError("is no text");
+  return absl::InvalidArgumentError("is not a text");
 }
 
 StatusOr<Outcome> ReadText(const toml::node& node) {
@@ -47,9 +48,11 @@ StatusOr<Outcome> ReadAddress(const toml::node& node) {
   CUZK_ASSIGN_OR_RETURN(Address address, ParseAddress(text));
   Outcome outcome{.value = text};
   if (!address.IsLocal()) {
-    outcome.remark = "Other machines can reach it and the incumbent never encrypts, so grpc.allow_plaintext is true.";
+    outcome.remark =
+        "Other machines can reach this address and the daemon shipped with Curio never encrypts, so "
+        "grpc.allow_plaintext is true.";
   } else if (address.kind == Address::Kind::kUnixPath) {
-    outcome.remark = "The unit may write to /run/cuzkd alone: prefer the default and give Curio that address.";
+    outcome.remark = "The unit allows sockets only in /run/cuzkd: prefer the default and give Curio that address.";
   }
   return outcome;
 }
@@ -60,7 +63,7 @@ StatusOr<Outcome> ReadHttp(const toml::node& node) {
   CUZK_ASSIGN_OR_RETURN(Address address, ParseAddress(text));
   if (address.kind != Address::Kind::kTcp) return absl::InvalidArgumentError("is not HOST:PORT");
   Outcome outcome{.value = text};
-  if (!address.IsLocal()) outcome.remark = "Other machines can reach it, so http.allow_remote is true.";
+  if (!address.IsLocal()) outcome.remark = "Other machines can reach this address, so http.allow_remote is true.";
   return outcome;
 }
 
@@ -68,13 +71,15 @@ StatusOr<Outcome> ReadBudget(const toml::node& node) {
   CUZK_ASSIGN_OR_RETURN(std::string text, Text(node));
   if (text == "auto") return Outcome{.value = "auto"};
   StatusOr<uint64_t> bytes = ParseSize(text);
-  if (!bytes.ok()) return absl::InvalidArgumentError(StrCat(bytes.status().message(), "; the incumbent guessed 50GiB"));
+  if (!bytes.ok())
+    return absl::InvalidArgumentError(
+        StrCat(bytes.status().message(), "; the daemon shipped with Curio assumes 50GiB then"));
   return Outcome{.value = FormatSize(*bytes)};
 }
 
 StatusOr<Outcome> ReadCircuits(const toml::node& node) {
   const toml::array* items = node.as_array();
-  if (!items) return absl::InvalidArgumentError("is no list");
+  if (!items) return absl::InvalidArgumentError("is not a list");
   std::string known, unknown;
   for (const toml::node& item : *items) {
     CUZK_ASSIGN_OR_RETURN(std::string id, Text(item));
@@ -82,13 +87,13 @@ StatusOr<Outcome> ReadCircuits(const toml::node& node) {
     list += StrCat(list.empty() ? "" : ",", id);
   }
   Outcome outcome{.value = known};
-  if (!unknown.empty()) outcome.remark = StrCat("There is no circuit ", unknown, ": left out.");
+  if (!unknown.empty()) outcome.remark = StrCat("There is no circuit ", unknown, ", so it was left out.");
   return outcome;
 }
 
 StatusOr<Outcome> ReadCount(const toml::node& node) {
   const auto* number = node.as_integer();
-  if (!number || number->get() < 0) return absl::InvalidArgumentError("is no whole number");
+  if (!number || number->get() < 0) return absl::InvalidArgumentError("is not a whole number");
   return Outcome{.value = StrCat(number->get())};
 }
 
@@ -96,20 +101,21 @@ StatusOr<Outcome> ReadWorkers(const toml::node& node) {
   CUZK_ASSIGN_OR_RETURN(Outcome outcome, ReadCount(node));
   int64_t number = node.as_integer()->get(), workers = std::clamp<int64_t>(number, 1, 8);
   outcome.value = StrCat(workers);
-  if (number != workers) outcome.remark = StrCat(number, " is not in 1 to 8: ", workers, ".");
+  if (number != workers) outcome.remark = StrCat(number, " is not from 1 to 8, so it became ", workers, ".");
   return outcome;
 }
 
 StatusOr<Outcome> ReadThreads(const toml::node& node) {
   CUZK_ASSIGN_OR_RETURN(Outcome outcome, ReadCount(node));
   constexpr int64_t kMost = 4096;
-  if (node.as_integer()->get() > kMost) outcome = {.value = "0", .remark = "Too many: one per core."};
+  if (node.as_integer()->get() > kMost)
+    outcome = {.value = "0", .remark = "The value is too large, so it became 0: one thread for each core."};
   return outcome;
 }
 
 StatusOr<Outcome> ReadDevices(const toml::node& node) {
   const toml::array* items = node.as_array();
-  if (!items) return absl::InvalidArgumentError("is no list");
+  if (!items) return absl::InvalidArgumentError("is not a list");
   if (items->empty()) return Outcome{};
   std::string list;
   for (const toml::node& item : *items) {
@@ -122,12 +128,12 @@ StatusOr<Outcome> ReadDevices(const toml::node& node) {
 
 StatusOr<Outcome> ReadLevel(const toml::node& node) {
   CUZK_ASSIGN_OR_RETURN(std::string level, Text(node));
-  if (level == "trace") return Outcome{.value = "debug", .remark = "trace is debug here."};
+  if (level == "trace") return Outcome{.value = "debug", .remark = "The level trace is called debug here."};
   if (level == "warn") return Outcome{.value = "warning"};
   for (const char* same : {"debug", "info", "error"}) {
     if (level == same) return Outcome{.value = level};
   }
-  return absl::InvalidArgumentError(StrCat("\"", level, "\" is no level; filters by module have no counterpart"));
+  return absl::InvalidArgumentError(StrCat("\"", level, "\" is not a level; filters by module have no counterpart"));
 }
 
 StatusOr<Outcome> ReadFormat(const toml::node& node) {
@@ -141,33 +147,34 @@ constexpr Row kRows[] = {
     {"daemon.status_listen", Fate::kCarried, "http.listen", "", ReadHttp},
     {"srs.param_cache", Fate::kCarried, "params.directory", "", ReadText},
     {"srs.preload", Fate::kCarried, "params.preload",
-     "The incumbent ignores it; here start-up waits until these are loaded.", ReadCircuits},
-    {"memory.total_budget", Fate::kCarried, "memory.budget", "It counts buffers and incoming requests too.",
-     ReadBudget},
+     "The daemon shipped with Curio ignores it; here, the start waits until these circuits are loaded.", ReadCircuits},
+    {"memory.total_budget", Fate::kCarried, "memory.budget",
+     "Here, the budget counts buffers and incoming requests too.", ReadBudget},
     {"memory.safety_margin", Fate::kReplaced, "memory.budget",
-     "auto leaves a reserve of its own; for another one, give the budget as a size.", nullptr},
+     "The value auto leaves a reserve; to choose another reserve, set the budget to a size.", nullptr},
     {"memory.eviction_min_idle", Fate::kReplaced, "params.evict_idle",
-     "Left at its default: idle parameters stay until their memory is needed, least recently used first.", nullptr},
+     "Idle parameters stay loaded until their memory is needed; the least recently used are unloaded first.", nullptr},
     {"memory.pinned_budget", Fate::kReplaced, "memory.budget",
-     "One budget counts everything. The incumbent ignores it.", nullptr},
+     "One budget counts everything. The daemon shipped with Curio ignores it.", nullptr},
     {"memory.working_memory_budget", Fate::kReplaced, "memory.budget",
-     "One budget counts everything. The incumbent ignores it.", nullptr},
-    {"gpus.devices", Fate::kReplaced, "devices.use", "All GPUs that the process sees are used.", ReadDevices},
-    {"gpus.gpu_threads", Fate::kMeaningless, "", "No part of the device's work is done by threads of the CPU.",
-     nullptr},
+     "One budget counts everything. The daemon shipped with Curio ignores it.", nullptr},
+    {"gpus.devices", Fate::kReplaced, "devices.use", "All GPUs that are visible to the process are used.", ReadDevices},
+    {"gpus.gpu_threads", Fate::kMeaningless, "", "The GPU's work needs no CPU threads.", nullptr},
     {"gpus.gpu_workers_per_device", Fate::kCarried, "devices.workers", "", ReadWorkers},
-    {"scheduler.max_batch_size", Fate::kMeaningless, "", "Proofs are not batched: partitions keep the device busy.",
-     nullptr},
+    {"scheduler.max_batch_size", Fate::kMeaningless, "",
+     "Proofs are not batched, because partitions keep the device busy.", nullptr},
     {"scheduler.max_batch_wait_ms", Fate::kMeaningless, "", "Nothing waits for a batch.", nullptr},
     {"scheduler.sort_by_type", Fate::kMeaningless, "",
-     "Priority and deadline decide; parameters of several circuits stay loaded.", nullptr},
+     "Priority and deadline decide the order, and parameters of several circuits stay loaded.", nullptr},
     {"synthesis.threads", Fate::kCarried, "synthesis.threads", "", ReadThreads},
     {"synthesis.partition_workers", Fate::kReplaced, "synthesis.partitions",
-     "Left at its default: a witness takes far less time and memory here. The incumbent ignores it.", nullptr},
+     "The default is kept, because a witness takes far less time and memory here. The daemon shipped with Curio "
+     "ignores it.",
+     nullptr},
     {"pipeline.enabled", Fate::kMeaningless, "", "Witnesses are always written while the device computes.", nullptr},
-    {"pipeline.synthesis_lookahead", Fate::kMeaningless, "", "The queue before the device has a fixed bound.", nullptr},
+    {"pipeline.synthesis_lookahead", Fate::kMeaningless, "", "The wait queue of a device has a fixed length.", nullptr},
     {"pipeline.synthesis_concurrency", Fate::kReplaced, "synthesis.partitions",
-     "Left at its default: a witness takes far less time and memory here.", nullptr},
+     "The default is kept, because a witness takes far less time and memory here.", nullptr},
     {"logging.level", Fate::kCarried, "log.level", "", ReadLevel},
     {"logging.format", Fate::kCarried, "log.format", "", ReadFormat},
 };
@@ -184,9 +191,9 @@ std::string FateName(Fate fate, std::string_view ours) {
     case Fate::kReplaced:
       return StrCat("replaced by ", ours, ".");
     case Fate::kMeaningless:
-      return "without meaning here.";
+      return "has no meaning here.";
     case Fate::kUnknown:
-      return "UNKNOWN, not carried over: no key of the incumbent's.";
+      return "UNKNOWN, not carried over: the daemon shipped with Curio has no such key.";
     case Fate::kNotUnderstood:
       return StrCat("NOT UNDERSTOOD, not carried over", ours.empty() ? "" : StrCat(" as ", ours), ":");
   }
@@ -267,6 +274,67 @@ StatusOr<std::string> Write(const std::vector<std::pair<std::string, std::string
 
 }  // namespace
 
+namespace {
+
+// Keys of sections, as "section.key", and keys before any section.
+std::vector<std::string> KeysOf(const toml::table& table) {
+  std::vector<std::string> keys;
+  for (auto&& [key, node] : table) {
+    const toml::table* section = node.as_table();
+    if (!section) keys.emplace_back(key.str());
+    if (!section) continue;
+    for (auto&& [inner, value] : *section)
+      keys.push_back(StrCat(std::string(key.str()), ".", std::string(inner.str())));
+  }
+  return keys;
+}
+
+bool IsIncumbent(const std::string& key) {
+  return std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) { return row.key == key; });
+}
+
+bool IsOurs(const std::string& key) {
+  return std::any_of(SettingTable().begin(), SettingTable().end(),
+                     [&](const SettingRow& row) { return row.name == key; });
+}
+
+// The first key that only one of the two daemons has; empty if there is none.
+std::string FirstKey(const toml::table& table, bool ours) {
+  for (const std::string& key : KeysOf(table)) {
+    if (ours ? IsOurs(key) && !IsIncumbent(key) : IsIncumbent(key) && !IsOurs(key)) return key;
+  }
+  return "";
+}
+
+constexpr std::string_view kHead = "Settings of cuzkd, ";  // of every file that cuzkd prints
+
+// A converted file may hold nothing but keys that both daemons have, or comments.
+Status CheckNotOurs(const toml::table& table, std::string_view text, std::string_view name) {
+  const std::string key = FirstKey(table, /*ours=*/true);
+  const bool converted = text.starts_with(StrCat("# ", kHead));
+  if (!converted && (key.empty() || !FirstKey(table, /*ours=*/false).empty())) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(name, " is already a settings file of cuzkd",
+                                           converted ? "" : StrCat(": it sets ", key),
+                                           "; --convert-settings takes a file of the daemon shipped with Curio"));
+}
+
+}  // namespace
+
+Status WithConverterAdvice(const Status& status, const SettingSources& sources) {
+  if (status.ok() || !sources.file) return status;
+  StatusOr<std::string> text = ReadFile(*sources.file, uint64_t{1} << 20);
+  if (!text.ok()) return status;
+  try {  // the parser's only way to report
+    if (FirstKey(toml::parse(*text), /*ours=*/false).empty()) return status;
+  } catch (const toml::parse_error&) {
+    return status;
+  }
+  const std::string file = sources.file->string();
+  return Status(status.code(),
+                StrCat(status.message(), "; ", file, " is a settings file of the daemon shipped with Curio: ",
+                       "convert it with cuzkd --convert-settings ", file));
+}
+
 std::vector<std::string_view> IncumbentKeys() {
   std::vector<std::string_view> keys;
   for (const Row& row : kRows) keys.push_back(row.key);
@@ -276,7 +344,9 @@ std::vector<std::string_view> IncumbentKeys() {
 StatusOr<Conversion> ConvertSettings(std::string_view text, std::string_view name) {
   Collected collected;
   try {  // the parser's only way to report
-    Collect(toml::parse(text, name), "", collected);
+    const toml::table table = toml::parse(text, name);
+    CUZK_RETURN_IF_ERROR(CheckNotOurs(table, text, name));
+    Collect(table, "", collected);
   } catch (const toml::parse_error& error) {
     return absl::InvalidArgumentError(
         StrCat(name, ":", error.source().begin.line, ": ", std::string(error.description())));
@@ -287,9 +357,9 @@ StatusOr<Conversion> ConvertSettings(std::string_view text, std::string_view nam
     if (IsRemote(collected.settings, name)) collected.settings.emplace_back(allowed, "true");
   }
   Conversion conversion;
-  conversion.toml = Comment(StrCat("Settings of cuzkd, converted from ", name,
-                                   ". All others have their defaults (`cuzkd --print-defaults`). "
-                                   "What became of each key:"));
+  conversion.toml = Comment(StrCat(kHead, "converted from ", name,
+                                   ". All other settings have their defaults (`cuzkd "
+                                   "--print-defaults`). What became of each key:"));
   conversion.toml += "#\n";
   for (auto& [line, key] : collected.keys) {
     conversion.toml += Comment(StrCat(key.key, " (line ", line, "): ", key.told));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/settings.h"
 #include "core/base/status.h"
 
 namespace cuzk::daemon {
@@ -26,7 +27,10 @@ struct Conversion {
 std::vector<std::string_view> IncumbentKeys();
 
 /// `name` names the file in texts. The result is accepted by Settings::Load and MakeOptions. InvalidArgument, with file
-/// and line: it is no TOML.
+/// and line: it is not TOML, or it is a settings file of ours already.
 StatusOr<Conversion> ConvertSettings(std::string_view toml, std::string_view name);
+
+/// An error of Settings::Load; if the file is one of the incumbent's, with how to convert it.
+Status WithConverterAdvice(const Status& status, const SettingSources& sources);
 
 }  // namespace cuzk::daemon

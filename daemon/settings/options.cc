@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/strings/str_join.h"
+#include "core/base/nearest_name.h"
 #include "core/filecoin/types/registry.h"
 #include "core/memory/detect.h"
 
@@ -17,7 +19,7 @@ StatusOr<uint32_t> InRange(const Settings& settings, std::string_view name, Rang
   uint64_t value = settings.Integer(name);
   if (value < range.least || value > range.most) {
     return absl::InvalidArgumentError(
-        StrCat(name, ": ", value, " is not in ", range.least, " to ", range.most, " (", settings.Origin(name), ")"));
+        StrCat(name, ": ", value, " is not from ", range.least, " to ", range.most, " (", settings.Origin(name), ")"));
   }
   return static_cast<uint32_t>(value);
 }
@@ -86,8 +88,8 @@ Status DivideBudget(const Settings& settings, uint64_t budget, DaemonOptions& op
   const uint64_t ingress = settings.Size("grpc.ingress_memory").value_or(std::min(budget / 4, kMostIngress));
   if (ingress == 0 || ingress >= budget) {
     return absl::InvalidArgumentError(StrCat("grpc.ingress_memory: ", FormatSize(ingress),
-                                             " is no part of memory.budget, ", FormatSize(budget), " (",
-                                             settings.Origin("grpc.ingress_memory"), ")"));
+                                             " must be more than nothing and less than memory.budget, ",
+                                             FormatSize(budget), " (", settings.Origin("grpc.ingress_memory"), ")"));
   }
   options.server.ingress_bytes = ingress;
   options.memory_budget = budget - ingress;
@@ -141,7 +143,15 @@ StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
   options.preload = settings.List("params.preload");
   for (const std::string& circuit : options.preload) {
     if (filecoin::FindCircuit(circuit)) continue;
-    return absl::InvalidArgumentError(StrCat("params.preload: there is no circuit \"", circuit, "\""));
+    std::vector<std::string> ids;
+    for (bool published : {true, false}) {
+      for (const filecoin::Circuit& known : filecoin::Circuits()) {
+        if (known.size->published == published) ids.push_back(known.id);
+      }
+    }
+    return absl::InvalidArgumentError(StrCat("params.preload: there is no circuit \"", circuit, "\" (",
+                                             settings.Origin("params.preload"), ")", DidYouMean(circuit, ids),
+                                             " The circuits are ", absl::StrJoin(ids, ", ")));
   }
   options.ready_before_preload = settings.Bool("params.ready_before_preload");
   options.evict_idle = settings.Duration("params.evict_idle");

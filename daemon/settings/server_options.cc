@@ -9,7 +9,7 @@ namespace {
 
 Status CheckInterval(std::string_view setting, std::chrono::milliseconds value) {
   if (value.count() >= 1000 && value <= std::chrono::hours(24 * 20)) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(setting, ": at least 1s and at most 480h"));
+  return absl::InvalidArgumentError(StrCat(setting, ": must be from 1s to 480h"));
 }
 
 }  // namespace
@@ -17,13 +17,13 @@ Status CheckInterval(std::string_view setting, std::chrono::milliseconds value) 
 Status CheckServerOptions(const ServerOptions& options) {
   constexpr uint64_t kInt = std::numeric_limits<int>::max();
   if (options.max_message_bytes > kInt || options.max_message_bytes == 0) {
-    return absl::InvalidArgumentError("grpc.max_message: must be more than nothing and less than 2GiB");
+    return absl::InvalidArgumentError("grpc.max_message: must be more than 0B and less than 2GiB");
   }
   if (options.max_calls_per_connection > kInt || options.max_calls_per_connection == 0) {
-    return absl::InvalidArgumentError("grpc.max_calls: out of range");
+    return absl::InvalidArgumentError("grpc.max_calls: must be from 1 to 2147483647");
   }
   if (options.max_threads > kInt || options.max_threads < 8) {
-    return absl::InvalidArgumentError("grpc.threads: at least 8");
+    return absl::InvalidArgumentError("grpc.threads: must be from 8 to 2147483647");
   }
   CUZK_RETURN_IF_ERROR(CheckInterval("grpc.keepalive", options.keepalive));
   CUZK_RETURN_IF_ERROR(CheckInterval("grpc.keepalive_timeout", options.keepalive_timeout));
@@ -41,12 +41,12 @@ Status CheckServerOptions(const ServerOptions& options) {
     if (!address.IsLocal() && !options.allow_plaintext && !options.tls.enabled()) {
       return absl::InvalidArgumentError(
           StrCat("listen: ", address.Target(),
-                 " can be reached by other machines without encryption; give "
-                 "tls.certificate and tls.key, or grpc.allow_plaintext = true allows it"));
+                 " can be reached by other machines without encryption; set "
+                 "tls.certificate and tls.key, or allow it with grpc.allow_plaintext = true"));
     }
   }
   if (options.tls.enabled() && !tcp) {
-    return absl::InvalidArgumentError("tls.certificate: listen has no HOST:PORT that would use it");
+    return absl::InvalidArgumentError("tls.certificate: listen has no HOST:PORT to use it");
   }
   return absl::OkStatus();
 }

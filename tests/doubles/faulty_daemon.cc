@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
     }
     if (std::getenv("FAULTY_CUZKD_HOLD_LOADS") != nullptr) faults.devices.at(0)->HoldLoads();
     if (const char* uuid = std::getenv("FAULTY_CUZKD_LEFT_OUT")) {
-      choice.left_out.push_back({1, uuid, "card 1 does not pass its self-test and is left out"});
+      choice.left_out.push_back({1, uuid, "card 1 failed its self-test and is not used"});
     }
   };
   seams.engine.after_assembly = [](const std::string&, uint32_t, std::span<uint8_t> proof) {

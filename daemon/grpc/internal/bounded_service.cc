@@ -46,7 +46,7 @@ grpc::Status CheckFieldCount(grpc::ByteBuffer& bytes, uint32_t nested) {
   for (uint32_t tag = in.ReadTag(); tag != 0; tag = in.ReadTag()) {
     if (++fields > most) {
       return {grpc::StatusCode::INVALID_ARGUMENT,
-              StrCat("the message has more than ", most, " fields and items: no request has so many")};
+              StrCat("the message has more than ", most, " fields and items, more than any request has")};
     }
     uint32_t length = 0;
     if (tag == nested_tag && in.CurrentPosition() > inside_until) {

@@ -83,7 +83,7 @@ class Reload(unittest.TestCase):
     def test_what_needs_a_restart_is_named_and_stays(self):
         daemon = self.start("[jobs]\nqueue = 5\n[devices]\nworkers = 2\n")
         self.reload(daemon, '[jobs]\nqueue = 6\n[devices]\nworkers = 3\n[grpc]\nmax_calls = 9\n')
-        self.assertIn("settings that need a restart, still as they were: grpc.max_calls, devices.workers", daemon.log())
+        self.assertIn("these settings changed but need a restart: grpc.max_calls, devices.workers", daemon.log())
         self.assertEqual(net.metrics(daemon)["cuzk_config_last_reload_successful"], 1)
         # Nothing is left to say when the file is as the daemon runs.
         size = len(daemon.log())
@@ -114,7 +114,7 @@ class Reload(unittest.TestCase):
                 size = len(daemon.log())
                 self.reload(daemon, text)
                 said = daemon.log()[size:]
-                self.assertIn("the earlier ones stay", said)
+                self.assertIn("the previous settings stay in force", said)
                 if "budget" not in text and "queue = 0" not in text:
                     self.assertRegex(said, re.escape(str(self.file)) + r":\d")
                 now = net.metrics(daemon)
@@ -143,7 +143,7 @@ class Reload(unittest.TestCase):
         self.assertEqual(loaded(), {"winning-2k", "wpost-2k"})
         self.reload(daemon, '[params]\npreload = ["wpost-2k"]\nevict_idle = "1s"\n')
         net.wait_for(lambda: loaded() == {"wpost-2k"}, "idle parameters are dropped, preloaded ones stay")
-        self.assertIn("idle parameters dropped", daemon.log())
+        self.assertIn("idle parameters unloaded", daemon.log())
         self.assertEqual(daemon.control("prove", "--request", requests("winning")[0]).code, 0)
 
 

@@ -124,7 +124,7 @@ class Listeners(unittest.TestCase):
         said = self.control("--tls-ca", self.stranger[0], "status", code=3)
         self.assertIn("the daemon's certificate (/CN=server): unable to get local issuer certificate", said)
         said = self.control(*known, "--tls-server-name", "elsewhere", "status", code=3)
-        self.assertIn("hostname mismatch: it is not for elsewhere", said)
+        self.assertIn("hostname mismatch; it was not issued for elsewhere", said)
 
     def test_cuzkctl_speaks_mtls(self):
         self.start_tls("--tls.client_ca", self.authority.ca)
@@ -133,9 +133,9 @@ class Listeners(unittest.TestCase):
         self.control(*known, "--tls-cert", self.user[0], "--tls-key", self.user[1], "prove", "--request",
                      requests("winning")[0])
         said = self.control(*known, "status", code=3)
-        self.assertIn("does it ask for a certificate (--tls-cert, --tls-key)?", said)
+        self.assertIn("does it require a client certificate (--tls-cert, --tls-key)?", said)
         said = self.control(*known, "--tls-cert", self.stranger[0], "--tls-key", self.stranger[1], "status", code=3)
-        self.assertIn("is --tls-cert signed by whom its tls.client_ca names?", said)
+        self.assertIn("was --tls-cert signed by an authority in its tls.client_ca?", said)
 
     def test_cuzkctl_says_what_is_wrong_with_certificates(self):
         self.server = self.authority.sign("old", 6, days=0)
@@ -145,7 +145,7 @@ class Listeners(unittest.TestCase):
         self.start("--listen", plain)
         answer = fixture.control("--address", plain, "--tls-ca", self.authority.ca, "status")
         self.assertEqual(answer.code, 3, answer)
-        self.assertIn("no TLS is spoken there", answer.err)
+        self.assertIn("the daemon does not use TLS at this address", answer.err)
 
     def test_cuzkctl_names_its_files(self):
         self.address = "127.0.0.1:1"
@@ -161,7 +161,7 @@ class Listeners(unittest.TestCase):
                 (self.folder / "none.crt", *self.user, "none.crt", "--tls-ca"),
                 (text, *self.user, str(text), "no certificate"),
                 (known, text, self.user[1], str(text), "--tls-cert"),
-                (known, self.user[0], text, str(text), "no private key"),
+                (known, self.user[0], text, str(text), "no PEM private key"),
                 (known, self.user[0], self.server[1], str(self.server[1]), "is not the key of"),
                 (known, *locked, str(locked[1]), "pass phrase"),
                 (known, self.user[0], opened, str(opened), "others can read it")):
@@ -174,7 +174,7 @@ class Listeners(unittest.TestCase):
         self.control("--tls-ca", known, "--tls-key", self.user[1], "status", code=2)
         self.control("--tls-server-name", "x", "status", code=2)
         self.address = f"unix:{self.folder}/nobody"
-        self.assertIn("speaks no TLS", self.control("--tls-ca", known, "status", code=2))
+        self.assertIn("does not use TLS", self.control("--tls-ca", known, "status", code=2))
 
     def test_a_replaced_certificate_is_shown_after_sighup(self):
         certificate, key = (self.folder / name for name in ("live.crt", "live.key"))
@@ -188,13 +188,13 @@ class Listeners(unittest.TestCase):
         shutil.copy(other[0], certificate)
         # The key does not fit: the old pair stays, and the daemon says which file.
         daemon.terminate(signal.SIGHUP)
-        net.wait_for(lambda: "were not read again" in daemon.log())
+        net.wait_for(lambda: "the reload failed" in daemon.log())
         self.assertIn(str(key), daemon.log())
         self.assertEqual(net.metrics(daemon)["cuzk_config_last_reload_successful"], 0)
         self.assertEqual(self.serial(), 1)
         shutil.copy(other[1], key)
         daemon.terminate(signal.SIGHUP)
-        net.wait_for(lambda: "were read again" in daemon.log())
+        net.wait_for(lambda: "reloaded" in daemon.log())
         self.assertEqual(self.serial(), 77)
         self.assertEqual(net.metrics(daemon)["cuzk_config_last_reload_successful"], 1)
         self.check_everything(self.address, tls={"ca": self.authority.ca})
@@ -214,7 +214,7 @@ class Listeners(unittest.TestCase):
             (certificate, self.folder / "no.key", "", 78, "no.key", "tls.key"),
             (text, key, "", 78, str(text), "no certificate"),
             (broken, key, "", 78, str(broken), "broken"),
-            (certificate, text, "", 78, str(text), "no private key"),
+            (certificate, text, "", 78, str(text), "no PEM private key"),
             (certificate, self.user[1], "", 78, str(self.user[1]), "is not the key"),
             (*locked, "", 78, str(locked[1]), "pass phrase"),
             (certificate, key, text, 78, str(text), "tls.client_ca"),
@@ -252,7 +252,7 @@ class Listeners(unittest.TestCase):
         expired = self.authority.sign("expired", 5, days=0)
         daemon = self.start("--listen", f"127.0.0.1:{net.free_port()}", "--tls.certificate", expired[0], "--tls.key",
                             expired[1])
-        self.assertIn("it has expired", daemon.log())
+        self.assertIn("tls.certificate has expired", daemon.log())
 
 
 if __name__ == "__main__":

@@ -72,6 +72,14 @@ class Metrics(fixture.DaemonTest):
         self.prove_and_verify(requests("winning")[0])
         self.assertEqual(self.daemon.control("await", "nobody").code, 6)
 
+    def test_the_page_of_metrics_is_what_the_program_prints(self):
+        printed = fixture.run(fixture.BIN / "cuzkd", "--print-metrics")
+        self.assertEqual(printed.code, 0, printed)
+        self.assertEqual((ROOT / "docs/METRICS.md").read_text(), printed.out,
+                         "run: build/release/bin/cuzkd --print-metrics > docs/METRICS.md")
+        for name in self.live()[0]:
+            self.assertIn(f"`{re.sub('_(bucket|sum|count)$', '', name) if 'seconds_' in name else name}`", printed.out)
+
     def test_promtool_has_nothing_against_it(self):
         self.prove_and_be_refused()
         done = subprocess.run(["promtool", "check", "metrics"], input=self.get("/metrics"), capture_output=True, text=True)

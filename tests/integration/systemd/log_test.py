@@ -156,7 +156,7 @@ class Log(unittest.TestCase):
         daemon.terminate()
         self.assertEqual(daemon.process.wait(timeout=600), 0)
         self.assertLess(daemon.log().count("job failed"), 40)
-        self.assertRegex(daemon.log(), r"left out \d+ more like this: job failed")
+        self.assertRegex(daemon.log(), r"\d+ more messages like this were left out: job failed")
 
 
 class Environment(unittest.TestCase):

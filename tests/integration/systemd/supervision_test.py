@@ -97,14 +97,14 @@ class StateDisk(Supervised):
         folder.rename(away)
         net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 503, "it is told")
         text = net.http_get(daemon, "/readyz")[1]
-        self.assertIn("jobs.state_directory: no job can be kept: ", text)
+        self.assertIn("jobs.state_directory: no job can be stored: ", text)
         self.assertIn(str(folder), text)
         self.assertEqual(net.metrics(daemon)["cuzk_ready"], 0)
-        net.wait_for(lambda: "jobs are refused: jobs.state_directory" in daemon.log(), "the log says so")
+        net.wait_for(lambda: "refusing jobs: jobs.state_directory" in daemon.log(), "the log says so")
         self.systemd.wait_for("STATUS=refusing jobs: jobs.state_directory")
         away.rename(folder)
         net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 200, "it recovers")
-        net.wait_for(lambda: daemon.log().count("jobs are taken") == 2, "the log says so")
+        net.wait_for(lambda: daemon.log().count("accepting jobs") == 2, "the log says so")
 
 
 class OpenFiles(Supervised):
@@ -160,14 +160,14 @@ class Watchdog(Supervised):
         self.submit(daemon, "hung")
         daemon.wait_until_held()
         net.wait_for(self.quiet, "the pings stop")
-        self.assertRegex(daemon.log(), r"watchdog: device 0 \(cpu.*\) stands still")
+        self.assertRegex(daemon.log(), r"watchdog: device 0 \(cpu.*\) makes no progress")
         # Calls are answered all the while: a timer or a serving thread alone would have gone on pinging.
         self.assertEqual(daemon.control("status").code, 0)
         daemon.tell("release")
         self.assertEqual(daemon.control("await", "hung").code, 0)
         self.systemd.forget()
         self.systemd.wait_for("WATCHDOG=1", count=2)
-        self.assertIn("watchdog: goes on", daemon.log())
+        self.assertIn("watchdog: there is progress again", daemon.log())
 
     def test_nobody_is_pinged_who_did_not_ask(self):
         daemon = net.FaultyDaemon(environment={"NOTIFY_SOCKET": self.systemd.path, "WATCHDOG_USEC": "200000",

@@ -27,7 +27,7 @@ class Threads(unittest.TestCase):
         """The number that it needs."""
         daemon = self.start(threads, wait=False)
         self.assertEqual(daemon.process.wait(timeout=600), 75, daemon.log())
-        found = re.search(rf"threads are short: {threads} of (\d+) can be made \(.*\): raise TasksMax=", daemon.log())
+        found = re.search(rf"there are too few threads: {threads} of (\d+) can be started \(.*\): raise TasksMax=", daemon.log())
         self.assertIsNotNone(found, daemon.log())
         return int(found[1])
 

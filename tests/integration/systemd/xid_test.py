@@ -29,7 +29,7 @@ class Xid(unittest.TestCase):
     def test_each_is_counted_and_told(self):
         daemon = self.start(events="31,lost,79")
         net.wait_for(lambda: net.metrics(daemon)[SERIES] == 2, "both errors, though a card was lost in between")
-        lines = [line for line in daemon.log().splitlines() if "the driver reports an error of a card" in line]
+        lines = [line for line in daemon.log().splitlines() if "the driver reports an error of this card" in line]
         self.assertEqual(len(lines), 2, daemon.log())
         for line, code in zip(lines, ("31", "79")):
             self.assertIn("error", line)
@@ -43,7 +43,7 @@ class Xid(unittest.TestCase):
 
     def test_where_they_are_not_reported_the_log_says_so_and_the_series_is_absent(self):
         empty = net.folder_for(self)
-        for why, options in (("libnvidia-ml.so.1 is not there", {"library": empty}),
+        for why, options in (("libnvidia-ml.so.1 was not found", {"library": empty}),
                              ("nvmlInit: Not Supported", {"fails": "nvmlInit_v2"}),
                              ("nvmlEventSetCreate: Not Supported", {"fails": "nvmlEventSetCreate"}),
                              ("Not Supported", {"fails": "nvmlDeviceRegisterEvents"}),
@@ -62,7 +62,7 @@ class Xid(unittest.TestCase):
     def test_a_card_that_fails_its_self_test_is_a_lost_one(self):
         """To who watches: the alert on lost cards fires. The others prove."""
         daemon = self.start(left_out="GPU-broken")
-        self.assertIn("card 1 does not pass its self-test and is left out", daemon.log())
+        self.assertIn("card 1 failed its self-test and is not used", daemon.log())
         samples = net.metrics(daemon)
         self.assertEqual(samples['cuzk_gpu_healthy{gpu="1",gpu_uuid="GPU-broken"}'], 0)
         self.assertEqual(samples['cuzk_gpu_healthy{gpu="0",gpu_uuid="GPU-double"}'], 1)

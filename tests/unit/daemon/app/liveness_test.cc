@@ -75,16 +75,16 @@ TEST_F(LivenessTest, OneDeviceThatWorksIsEnough) {
 
 TEST_F(LivenessTest, ALostDeviceDoesNotCountAsOneWithoutWork) {
   sample_.devices[0].lost = sample_.devices[1].lost = true;
-  EXPECT_EQ(After(1), "every device is lost");
+  EXPECT_EQ(After(1), "all devices are lost");
 }
 
 TEST_F(LivenessTest, ProcessorTimeIsWorkOfADeviceOnTheProcessorAlone) {
   sample_.devices[0].busy = sample_.devices[1].busy = true;
   sample_.devices[0].on_processor = true;
   EXPECT_EQ(After(100, true, 0.9), "");
-  EXPECT_THAT(After(20, true, 0.05), HasSubstr("stands still"));  // answering calls takes some as well
+  EXPECT_THAT(After(20, true, 0.05), HasSubstr("makes no progress"));  // answering calls takes some as well
   sample_.devices[0].on_processor = false;
-  EXPECT_THAT(After(1, true, 0.9), HasSubstr("stands still"));
+  EXPECT_THAT(After(1, true, 0.9), HasSubstr("makes no progress"));
 }
 
 TEST(LivenessSampleTest, WorkIsWhatTheEngineShows) {

@@ -16,7 +16,7 @@ TEST(SpareThreadsTest, TheErrorSaysHowManyAndWhatToRaise) {
   EXPECT_TRUE(CheckThreads(100, 100).ok());
   const Status few = CheckThreads(37, 100);
   EXPECT_TRUE(absl::IsResourceExhausted(few));
-  EXPECT_THAT(std::string(few.message()), HasSubstr("threads are short: 37 of 100 can be made ("));
+  EXPECT_THAT(std::string(few.message()), HasSubstr("there are too few threads: 37 of 100 can be started ("));
   EXPECT_THAT(std::string(few.message()), HasSubstr("TasksMax="));
 }
 

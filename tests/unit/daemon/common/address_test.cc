@@ -110,7 +110,7 @@ TEST_F(SocketPathTest, ASocketThatIsAnothersByNowStays) {
 
 TEST_F(SocketPathTest, AFileIsNeverRemoved) {
   ASSERT_TRUE(WriteFile(path_, AsBytes("precious")).ok());
-  EXPECT_THAT(std::string(CheckSocketPath(path_).message()), HasSubstr("is no socket"));
+  EXPECT_THAT(std::string(CheckSocketPath(path_).message()), HasSubstr("is not a socket"));
 }
 
 TEST_F(SocketPathTest, AMissingFolderIsNamed) {

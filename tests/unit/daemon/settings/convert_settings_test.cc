@@ -157,5 +157,32 @@ TEST(ConvertSettingsTest, AnEmptyFileGivesTheDefaults) {
   EXPECT_EQ(Read(conversion.toml).Origin("listen"), "default");
 }
 
+TEST(ConvertSettingsTest, AFileOfOursIsRefused) {
+  StatusOr<Conversion> once = ConvertSettings(kEveryKey, "cuzk.toml");
+  ASSERT_TRUE(once.ok()) << once.status();
+  for (const std::string& ours : {once->toml, std::string("[jobs]\nqueue = 3\n"), std::string("listen = \"a:1\"\n"),
+                                  ConvertSettings("", "x")->toml}) {
+    Status twice = ConvertSettings(ours, "cuzkd.toml").status();
+    EXPECT_TRUE(absl::IsInvalidArgument(twice)) << ours;
+    EXPECT_THAT(std::string(twice.message()), HasSubstr("cuzkd.toml is already a settings file of cuzkd"));
+  }
+  // A file of both is the incumbent's with keys that it does not have.
+  EXPECT_TRUE(ConvertSettings("[jobs]\nqueue = 3\n[srs]\npreload = []\n", "x").ok());
+}
+
+TEST(ConvertSettingsTest, WhoGivesTheIncumbentsFileToUsIsToldHowToConvertIt) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "incumbent.toml";
+  auto told = [&](std::string_view text) {
+    std::ofstream(file) << text;
+    const SettingSources sources{.file = file};
+    return std::string(WithConverterAdvice(Settings::Load(sources).status(), sources).message());
+  };
+  EXPECT_THAT(told(kEveryKey), HasSubstr(StrCat("cuzkd --convert-settings ", file.string())));
+  EXPECT_THAT(told("[jobs]\nqeue = 3\n"), Not(HasSubstr("--convert-settings")));
+  EXPECT_THAT(told("[jobs\n"), Not(HasSubstr("--convert-settings")));
+  EXPECT_EQ(told("[jobs]\nqueue = 3\n"), "");
+  std::filesystem::remove(file);
+}
+
 }  // namespace
 }  // namespace cuzk::daemon

@@ -150,7 +150,9 @@ TEST(OptionsTest, ABudgetAboveTheMachinesMemoryIsToldWithBothNumbers) {
 TEST(OptionsTest, WhatOnlyTheDaemonCanSeeIsRefusedByName) {
   EXPECT_THAT(Refusal("listen", "nowhere"), HasSubstr("listen"));
   EXPECT_THAT(Refusal("http.listen", "unix:"), HasSubstr("http.listen"));
-  EXPECT_THAT(Refusal("params.preload", "porep-3g"), HasSubstr("porep-3g"));
+  EXPECT_THAT(Refusal("params.preload", "porep-3g"), HasSubstr("there is no circuit \"porep-3g\" ("));
+  EXPECT_THAT(Refusal("params.preload", "porep-3g"), HasSubstr("params.preload); did you mean"));
+  EXPECT_THAT(Refusal("params.preload", "porep-3g"), HasSubstr("porep-32g"));
   EXPECT_THAT(Refusal("grpc.max_message", "2GiB"), HasSubstr("grpc.max_message"));
   EXPECT_THAT(Refusal("grpc.threads", "1"), HasSubstr("grpc.threads"));
   EXPECT_THAT(Refusal("jobs.queue", "0"), HasSubstr("jobs.queue"));
