@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "daemon/common/json_writer.h"
 #include "daemon/ctl/client.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/interrupt_note.h"
 #include "daemon/ctl/progress_view.h"
 
 namespace cuzk::daemon {
@@ -32,26 +34,32 @@ class Bench {
   Bench(const Session& session, const BenchFlags& flags) : session_(session), flags_(flags), view_(session.json) {
     std::array<uint8_t, 8> number{};
     FillRandom(number);
-    name_ = StrCat("bench-", ToHex(number));  // no job of anybody's
+    name_ = StrCat("bench-", ToHex(number));  // other jobs have other ids
   }
 
   StatusOr<ControlExit> Run() {
+    const InterruptNote note(
+        [this] { return StrCat("jobs of this bench that were submitted continue; their ids begin with ", name_); });
     CUZK_ASSIGN_OR_RETURN(client_, Client::Connect(session_));
     for (const std::string& directory : flags_.requests) {
       v1::ProveRequest request;
       CUZK_ASSIGN_OR_RETURN(*request.mutable_submit(), ReadRequest(session_.settings, directory, name_));
       requests_.push_back(std::move(request));
     }
-    for (size_t i = 0; i < requests_.size() && MayGoOn(); ++i) Prove(requests_[i], StrCat(name_, "-first-", i));
+    for (size_t i = 0; i < requests_.size() && MayGoOn(); ++i) {
+      view_.Show(StrCat("first proof of request ", i + 1, " of ", requests_.size(), ", which loads parameters"), 0);
+      Prove(requests_[i], StrCat(name_, "-first-", i));
+    }
     sizes_.assign(results_.size(), 0);
     std::transform(results_.begin(), results_.end(), sizes_.begin(), [](const auto& r) { return r.proof().size(); });
     results_.clear();
-    const Clock::time_point begin = Clock::now();
+    begin_ = Clock::now();
     {
       std::vector<std::jthread> callers;
       for (unsigned i = 0; i < flags_.at_once; ++i) callers.emplace_back([this] { TakeTurns(); });
     }
-    seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+    seconds_ = std::chrono::duration<double>(Clock::now() - begin_).count();
+    view_.Finish();
     if (!results_.empty()) Report();
     if (!failed_.ok()) return failed_;
     return wrong_.empty() ? ControlExit::kOk : Wrong();
@@ -90,8 +98,17 @@ class Bench {
       wrong_ = StrCat(id, ": a proof of ", result.proof().size(), " bytes");
     } else {
       results_.push_back(result);
-      if (size) view_.Show("proofs", static_cast<double>(results_.size()) / flags_.count);
+      if (size) ShowMeasured();
     }
+  }
+
+  // With the mutex held. One bar for all callers; in a log, a line for each tenth.
+  void ShowMeasured() {
+    const double fraction = static_cast<double>(results_.size()) / flags_.count;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    view_.Show("proofs", fraction,
+               StrCat(results_.size(), " of ", flags_.count, ", ",
+                      std::lround(static_cast<double>(results_.size()) / seconds * 3600), " an hour"));
   }
 
   ControlExit Wrong() const {
@@ -154,6 +171,7 @@ class Bench {
   Client client_;
   std::vector<v1::ProveRequest> requests_;
   std::vector<size_t> sizes_;  // of the proofs, by request
+  Clock::time_point begin_;    // of the measurement
   double seconds_ = 0;
   std::mutex mutex_;
   // Guarded by the mutex while the callers are there.
@@ -169,12 +187,14 @@ class Bench {
 void AddBench(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* bench = program.add_subcommand(
-      "bench", "Prove requests over and over, and say how fast the daemon is; ended early, what it sent goes on");
-  bench->add_option("--request", flags->requests, "Request directories, proved in turn")->required();
-  bench->add_option("--count", flags->count, "Proofs in all, beside the first of each request, which loads parameters")
+      "bench", "Measure how many proofs the daemon makes in an hour, by proving requests repeatedly");
+  bench->add_option("--request", flags->requests, "Request directories, which are proved in turn")->required();
+  bench
+      ->add_option("--count", flags->count,
+                   "Number of proofs to measure, after one proof of each request that loads parameters")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  bench->add_option("--at-once", flags->at_once, "Proofs that are asked for at once")
+  bench->add_option("--at-once", flags->at_once, "Number of requests that are open at the same time")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   commands.push_back({bench, [flags](const Session& session) { return Bench(session, *flags).Run(); }});

@@ -3,11 +3,15 @@
 
 #include "core/circuit/circuit.h"
 
+#include <filesystem>
+
 #include "core/base/thread_pool.h"
 #include "core/filecoin/partition.h"
+#include "core/groth16/identity.h"
 #include "daemon/common/json_writer.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/progress_view.h"
+#include "daemon/ctl/text_table.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -17,17 +21,33 @@ struct CircuitFlags {
   bool no_paths = false;
 };
 
+// Whether the parameters are in params.directory: "present", "development", "no key" or "-".
+std::string_view PresenceOf(const std::filesystem::path& folder, const filecoin::Circuit& circuit) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(folder / circuit.params_file(), error)) return "-";
+  if (!std::filesystem::is_regular_file(folder / circuit.key_file(), error)) return "no key";
+  const bool made = std::filesystem::exists(groth16::DevelopmentRecordPath(folder / circuit.params_file()), error);
+  return made ? "development" : "present";
+}
+
 StatusOr<ControlExit> RunList(const Session& session) {
+  const std::filesystem::path folder = session.settings.Text("params.directory");
+  TextTable table({"CIRCUIT", "KIND", "SIZE", "HERE", "PARAMETER FILE"});
   for (const filecoin::Circuit& circuit : filecoin::Circuits()) {
     const filecoin::KindRow& kind = filecoin::KindInfo(circuit.kind);
     if (session.json) {
       JsonWriter json;
       json.BeginObject().Member("circuit_id", circuit.id).Member("kind", kind.name).Member("size", circuit.size->name);
       json.Member("params", circuit.params_file()).Member("vk", circuit.key_file());
-      PrintLine(json.Member("published", !circuit.params_digest.empty()).EndObject().text());
+      json.Member("published", !circuit.params_digest.empty()).Member("here", PresenceOf(folder, circuit));
+      PrintLine(json.EndObject().text());
     } else {
-      PrintLine(StrCat(circuit.id, "  ", kind.name, "  ", circuit.size->name, "  ", circuit.params_file()));
+      table.Add({circuit.id, std::string(kind.name), std::string(circuit.size->name),
+                 std::string(PresenceOf(folder, circuit)), std::string(circuit.params_file())});
     }
+  }
+  if (!session.json) {
+    for (const std::string& line : table.Lines()) PrintLine(line);
   }
   return ControlExit::kOk;
 }
@@ -79,16 +99,17 @@ StatusOr<const filecoin::Circuit*> CircuitOfFlags(const std::string& kind, const
 
 void AddCircuit(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<CircuitFlags>();
-  CLI::App* circuit = program.add_subcommand("circuit", "Circuits");
+  CLI::App* circuit = program.add_subcommand("circuit", "List circuits and compute their digests");
   circuit->require_subcommand(1);
-  CLI::App* list = circuit->add_subcommand("list", "List the circuits and their parameter files");
+  CLI::App* list =
+      circuit->add_subcommand("list", "List the circuits, their parameter files, and which of those files are present");
   commands.push_back({list, RunList});
 
   AddCircuitFit(*circuit, commands);
-  CLI::App* digest = circuit->add_subcommand("digest", "Print counts and digests of a circuit's R1CS");
+  CLI::App* digest = circuit->add_subcommand("digest", "Compute the sizes and digests of a circuit's R1CS");
   digest->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
   digest->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();
-  digest->add_flag("--no-paths", flags->no_paths, "Leave out the names of the chunks' first rows");
+  digest->add_flag("--no-paths", flags->no_paths, "Omit the names of the first rows of the chunks");
   commands.push_back({digest, [flags](const Session& session) { return RunDigest(session, *flags); }});
 }
 

@@ -2,12 +2,14 @@
 // A connection to a daemon: both services, with limits that fit the largest request.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/settings.h"
 #include "core/base/status.h"
 #include "cuzk/v1/proving.grpc.pb.h"
 #include "cuzkd/v1/operator.grpc.pb.h"
+#include "daemon/ctl/reachability.h"
 
 namespace cuzk::daemon {
 
@@ -23,10 +25,13 @@ struct Client {
   static StatusOr<Client> Connect(const Session& session);
 };
 
-/// How a call ended, marked as the daemon's word.
+/// How a call ended, marked as the daemon's answer. A message that is too large is explained.
 Status FromDaemon(const grpc::Status& status);
 
-/// An error of a call; if it is that the daemon cannot be reached by TLS, with why.
+/// Why the session's daemon cannot be reached, if a fault is found in the way there.
+std::optional<Unreachable> WhyUnreachable(const Session& session);
+
+/// An error of a call; if the daemon was not reached, with the reason and what to do.
 Status Explained(const Session& session, const Status& status);
 
 /// The message that Curio would send for a request directory, of at most the daemon's grpc.max_message as far as the

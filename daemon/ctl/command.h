@@ -49,6 +49,7 @@ void AddSector(CLI::App& program, Commands& commands);  ///< sector make
 void AddDoctor(CLI::App& program, Commands& commands);
 void AddTop(CLI::App& program, Commands& commands);
 void AddBench(CLI::App& program, Commands& commands);
+void AddHelp(CLI::App& program, Commands& commands);  ///< help, version
 
 /// The circuit that --kind and --size mean; a UsageMistake names these flags.
 StatusOr<const filecoin::Circuit*> CircuitOfFlags(const std::string& kind, const std::string& size);

@@ -29,13 +29,13 @@ Finding CheckProcessor() {
 Finding CheckSettings(const Session& session) {
   if (!session.trouble.ok()) {
     return {Level::kFail, "settings", StrCat(session.trouble.message()),
-            "mend that; cuzkd --check-config tells the same"};
+            "correct the setting; cuzkd --check-config repeats the check"};
   }
   if (StatusOr<DaemonOptions> options = MakeOptions(session.settings); !options.ok()) {
     return {Level::kFail, "settings", StrCat(options.status().message()),
-            "mend that; cuzkd --check-config tells the same"};
+            "correct the setting; cuzkd --check-config repeats the check"};
   }
-  return {Level::kOk, "settings", "understood"};
+  return {Level::kOk, "settings", "valid"};
 }
 
 ControlExit Print(const Findings& findings, bool as_json) {
@@ -91,8 +91,8 @@ std::string_view LevelName(Level level) {
 
 void AddDoctor(CLI::App& program, Commands& commands) {
   auto digests = std::make_shared<bool>(false);
-  CLI::App* doctor = program.add_subcommand("doctor", "Look at driver, cards, memory, limits, files and the daemon");
-  doctor->add_flag("--digests", *digests, "Read every parameter file whole and compare it with the published digest");
+  CLI::App* doctor = program.add_subcommand("doctor", "Check the driver, cards, memory, limits, files and the daemon");
+  doctor->add_flag("--digests", *digests, "Also read every parameter file and compare it with its published digest");
   commands.push_back({.app = doctor,
                       .action = [digests](const Session& session) { return RunDoctor(session, *digests); },
                       .tolerant = true});

@@ -14,6 +14,7 @@
 #include "daemon/ctl/client.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/finding.h"
+#include "daemon/ctl/unit_state.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -41,21 +42,21 @@ bool IsThere(const std::string& path) { return access(path.c_str(), F_OK) == 0 |
 
 // The daemon does not answer: that is right before its first start, and wrong later.
 Finding Silent(const Session& session, const Address& where, const Status& called) {
-  constexpr std::string_view kStart = "systemctl start cuzkd; journalctl -u cuzkd tells why it ended";
   const bool socket = where.kind == Address::Kind::kUnixPath;
-  if (!socket || IsThere(where.path)) {
-    const bool closed = socket && access(where.path.c_str(), W_OK) != 0;
-    return {Level::kFail, "daemon", StrCat("does not answer at ", where.Target(), ": ", called.message()),
-            closed ? "the socket is not for this user: add it to the group cuzkd" : std::string(kStart)};
-  }
   const std::string state = session.settings.Text("jobs.state_directory");
-  if (state.empty() || IsThere(state)) {
-    return {Level::kFail, "daemon", StrCat("does not answer: there is no socket ", where.path), std::string(kStart)};
+  if (!socket || IsThere(where.path) || state.empty() || IsThere(state)) {
+    const bool closed = socket && IsThere(where.path) && access(where.path.c_str(), W_OK) != 0;
+    std::optional<Unreachable> found = WhyUnreachable(session);
+    if (!found) found = {StrCat(called.message(), " at ", where.Target()), StartAdvice(StateOfUnit("/"))};
+    if (closed) found->advice = "this user may not use the socket: add the user to the group cuzkd";
+    if (found->advice.empty()) found->advice = "correct the options --tls-...";
+    return {Level::kFail, "daemon", StrCat("does not answer: ", found->said), found->advice};
   }
   return {
       Level::kWarn, "daemon",
-      StrCat("was never started here: there is neither its socket ", where.path, " nor its state directory ", state),
-      StrCat("systemctl start cuzkd makes both; by hand: cuzkd --listen unix:SOCKET --jobs.state_directory FOLDER, "
+      StrCat("has not been started on this machine: neither its socket ", where.path, " nor its state directory ",
+             state, " exists"),
+      StrCat("systemctl start cuzkd creates both; by hand: cuzkd --listen unix:SOCKET --jobs.state_directory FOLDER, "
              "then cuzkctl --address unix:SOCKET")};
 }
 
@@ -76,7 +77,8 @@ Finding Version(const Client& client) {
   context.set_deadline(Soon());
   v1::GetMetricsResponse metrics;
   if (Status status = FromGrpc(client.proving->GetMetrics(&context, {}, &metrics)); !status.ok()) {
-    return {Level::kWarn, "daemon version", StrCat(status.message()), "it should answer GetMetrics"};
+    return {Level::kWarn, "daemon version", StrCat(status.message()),
+            "the daemon should answer GetMetrics; journalctl -u cuzkd may say why it does not"};
   }
   std::string version = LabelOf(metrics.prometheus_text(), "cuzk_build_info", "version");
   if (version == Build().version) return {Level::kOk, "daemon version", version};
@@ -91,14 +93,15 @@ DaemonFindings CheckDaemon(const Session& session) {
   StatusOr<Client> client = Client::Connect(session);
   StatusOr<std::vector<Address>> parsed = ParseAddresses(session.address);
   if (!client.ok() || !parsed.ok()) {
-    return {{{Level::kFail, "daemon", StrCat(client.status().message()), "mend the setting listen, or --address"}}, 0};
+    return {{{Level::kFail, "daemon", StrCat(client.status().message()), "correct the setting listen, or --address"}},
+            0};
   }
   const Address& where = parsed->front();
   grpc::ClientContext context;
   context.set_deadline(Soon());
   v1::GetStatusResponse status;
   if (Status called = FromGrpc(client->proving->GetStatus(&context, {}, &status)); !called.ok()) {
-    return {{Silent(session, where, Explained(session, called))}, 0};
+    return {{Silent(session, where, called)}, 0};
   }
   DaemonFindings found{{{Level::kOk, "daemon",
                          StrCat("answers at ", where.Target(), ", up ", status.uptime_seconds(), " s, ",
@@ -107,7 +110,7 @@ DaemonFindings CheckDaemon(const Session& session) {
   for (const v1::GPUStatus& gpu : status.gpus()) {
     if (gpu.name().find("(lost: ") == std::string::npos) continue;
     found.findings.push_back({Level::kFail, "daemon", StrCat("device ", gpu.ordinal(), ": ", gpu.name()),
-                              "nvidia-smi -q and dmesg tell the cause; then systemctl restart cuzkd"});
+                              "find the cause with nvidia-smi -q and dmesg, then systemctl restart cuzkd"});
   }
   found.findings.push_back(Version(*client));
   return found;

@@ -95,13 +95,13 @@ Findings Card(const CudaDriver& driver, int number, const CardInfo& card) {
   StatusOr<double> rate = driver.PinnedRate(number);
   if (!rate.ok()) {
     findings.push_back({Level::kFail, name + " pinned memory", StrCat(rate.status().message()),
-                        "see dmesg for the driver's messages; nvidia-smi -q shows the state of the card"});
+                        "dmesg shows the driver's messages, and nvidia-smi -q the state of the card"});
     return findings;
   }
   Finding pinned{Level::kOk, name + " pinned memory", StrCat(static_cast<uint64_t>(*rate / 1e6), " MB/s to the card")};
   if (*rate < kSlow) {
     pinned.level = Level::kWarn;
-    pinned.advice = "nvidia-smi -q -d PCIE shows generation and width of the link: move the card to a wider slot";
+    pinned.advice = "nvidia-smi -q -d PCIE shows the generation and width of the link; move the card to a wider slot";
   }
   findings.push_back(pinned);
   return findings;
@@ -113,18 +113,18 @@ Findings CheckDevices(const std::filesystem::path& root, const Settings& setting
   std::string kernel = KernelDriver(root);
   StatusOr<CudaDriver> driver = CudaDriver::Open();
   if (absl::IsNotFound(driver.status())) {
-    if (kernel.empty())
-      return {NoCard(root, settings, "no NVIDIA driver", "install the driver's packages, then reboot")};
+    if (kernel.empty()) return {NoCard(root, settings, "no NVIDIA driver", "install the NVIDIA driver, then reboot")};
     return {NoCard(root, settings, StrCat("kernel driver ", kernel, " without libcuda.so.1"),
                    "install the package libcuda1")};
   }
   if (!driver.ok()) {
-    return {NoCard(root, settings, StrCat(driver.status().message()), "nvidia-smi and dmesg tell more")};
+    return {NoCard(root, settings, StrCat(driver.status().message()),
+                   "if the driver was upgraded, reboot; nvidia-smi and dmesg show more")};
   }
   StatusOr<std::vector<CardInfo>> cards = driver->Cards();
   if (!cards.ok() || cards->empty()) {
-    std::string why = cards.ok() ? "the driver shows no card" : StrCat(cards.status().message());
-    return {NoCard(root, settings, why, "look at CUDA_VISIBLE_DEVICES and at the permissions of /dev/nvidia*")};
+    std::string why = cards.ok() ? "the driver lists no card" : StrCat(cards.status().message());
+    return {NoCard(root, settings, why, "check CUDA_VISIBLE_DEVICES and the permissions of /dev/nvidia*")};
   }
   Findings findings{Driver(*driver, kernel)};
   for (size_t i = 0; i < cards->size(); ++i) {

@@ -23,20 +23,20 @@ struct XidRow {
   std::string_view meaning, advice;
 };
 constexpr std::string_view kRestart =
-    "a program did that, and the card is well: if it was cuzkd, restart it and report it";
+    "a program caused this and the card is fine; if the program was cuzkd, restart it and report the error";
 constexpr std::string_view kReset =
-    "end what uses the card, then nvidia-smi --gpu-reset -i CARD; if it comes again, have it replaced";
+    "stop all programs that use the card, then nvidia-smi --gpu-reset -i CARD; if the error returns, replace the card";
 constexpr std::string_view kReboot =
-    "reboot; if it comes again, look at seat, power and cooling of the card, then have it replaced";
+    "reboot; if the error returns, check how the card is seated, its power and its cooling, then replace it";
 constexpr XidRow kXids[] = {
     {13, true, "exception of the compute engine", kRestart},
     {31, true, "page fault in the card's memory", kRestart},
     {43, true, "a program's work was stopped", kRestart},
-    {45, true, "work was cleared away after an error or the end of a program", kRestart},
+    {45, true, "work was removed after an error or the end of a program", kRestart},
     {48, false, "uncorrectable memory error", kReset},
     {62, false, "the card's controller halted", kReset},
     {63, false, "a faulty memory row will be replaced at the next reset", kReset},
-    {64, false, "a faulty memory row could not be noted", kReset},
+    {64, false, "a faulty memory row could not be recorded", kReset},
     {74, false, "error of NVLink", kReset},
     {79, false, "the card has fallen off the bus", kReboot},
     {92, false, "many corrected memory errors", kReset},
@@ -45,7 +45,7 @@ constexpr XidRow kXids[] = {
     {119, false, "the card's system processor does not answer", kReset},
     {120, false, "error of the card's system processor", kReset},
     {140, false, "unrecovered memory error", kReset},
-    {154, false, "the driver asks for a recovery", "see that line of the kernel's log: it names what to do"},
+    {154, false, "the driver asks for a recovery", "see that line of the kernel's log, which says what to do"},
 };
 constexpr XidRow kOther{0, false, "see NVIDIA's catalogue of Xid errors", "journalctl -k --grep Xid shows it"};
 
@@ -113,8 +113,8 @@ Findings CheckKernelLog(const std::filesystem::path& root) {
   StatusOr<std::string> log = ReadLog(root / "dev/kmsg");
   if (!log.ok()) {
     if (!driver) return {};
-    return {{Level::kOk, check, StrCat("not looked at: ", log.status().message()),
-             "as root, doctor looks for the driver's Xid messages in the kernel's log"}};
+    return {{Level::kOk, check, StrCat("not checked: ", log.status().message()),
+             "run doctor as root to check the kernel's log for Xid messages of the driver"}};
   }
   std::map<std::string, Xids> cards;
   for (std::string_view rest = *log; !rest.empty();) {

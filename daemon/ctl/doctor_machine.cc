@@ -20,8 +20,9 @@ constexpr uint64_t kGib = uint64_t{1} << 30;
 Finding Versions() {
   utsname kernel{};
   std::string running = uname(&kernel) == 0 ? StrCat(kernel.sysname, " ", kernel.release) : "unknown kernel";
-  return {Level::kOk, "versions",
-          StrCat("cuzkctl ", Build().version, ", built for CUDA ", Build().cuda, "; ", running)};
+  const std::string built =
+      Build().cuda == "none" ? ", built without CUDA" : StrCat(", built with CUDA ", Build().cuda);
+  return {Level::kOk, "versions", StrCat("cuzkctl ", Build().version, built, "; ", running)};
 }
 
 // One witness of a production size, its parameters on a card, and room for the rest.
@@ -37,10 +38,10 @@ Finding Memory(const std::filesystem::path& root, const Settings& settings) {
                          limits->cgroup_source.empty() ? "" : StrCat(", limited by ", limits->cgroup_source))};
   if (budget > usable) {
     finding.level = Level::kFail;
-    finding.advice = "memory.budget is more than there is; auto fits itself to the machine";
+    finding.advice = "memory.budget is more than the machine has; \"auto\" chooses a budget that fits";
   } else if (budget < kLittleMemory) {
     finding.level = Level::kWarn;
-    finding.advice = "little for 32 GiB sectors: see the section about sizing a machine in OPERATIONS.md";
+    finding.advice = "this is little for 32 GiB sectors; see \"Size a machine\" in INSTALL.md";
   }
   return finding;
 }
@@ -51,10 +52,10 @@ Finding HugePages(const std::filesystem::path& root) {
     return {Level::kWarn, "huge pages", "this kernel has no transparent huge pages", "use a kernel that has them"};
   }
   if (mode.find("[never]") != std::string::npos) {
-    return {Level::kWarn, "huge pages", "never given to a program",
+    return {Level::kWarn, "huge pages", "disabled for all programs",
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"};
   }
-  return {Level::kOk, "huge pages", "given to programs that ask for them"};
+  return {Level::kOk, "huge pages", "available to programs that ask for them"};
 }
 
 struct Limit {
@@ -105,7 +106,8 @@ Findings CheckLimits(const std::filesystem::path& root, int pid) {
                   StrCat(locked->value ? StrCat(*locked->value >> 10, " KiB") : "unlimited", ", ", whose)};
   if (locked->value.value_or(kLittleLocked) < kLittleLocked) {
     memlock.level = Level::kWarn;
-    memlock.advice = "LimitMEMLOCK=infinity in the unit, as shipped; memory pinned for a card is not bound by it";
+    memlock.advice =
+        "LimitMEMLOCK=infinity in the unit, as shipped; the limit does not apply to memory pinned for a card";
   }
   return {nofile, memlock};
 }

@@ -26,9 +26,7 @@ namespace {
 using Level = Finding::Level;
 namespace fs = std::filesystem;
 
-std::string FetchAdvice(const filecoin::Circuit& circuit) {
-  return StrCat("fetch it with the ecosystem's tools: curio fetch-params ", circuit.size->name);
-}
+std::string FetchAdvice(const filecoin::Circuit& circuit) { return StrCat("curio fetch-params ", circuit.size->name); }
 
 StatusOr<std::string> DigestOf(const fs::path& path) {
   CUZK_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
@@ -60,29 +58,30 @@ Finding Present(const Settings& settings, const fs::path& folder, const filecoin
     return {Level::kFail, finding.check, fault, FetchAdvice(circuit)};
   }
   if (development) {
-    finding.said += "; made for development";
+    finding.said += "; development parameters";
     bool allowed = settings.Bool("params.allow_development");
     finding.level = allowed ? Level::kWarn : Level::kFail;
-    finding.advice = allowed ? "whoever made them can forge proofs: never on a real network"
+    finding.advice = allowed ? "their maker can forge proofs; never use them on a real network"
                              : "refused while params.allow_development is false; " + FetchAdvice(circuit);
     return finding;
   }
   if (circuit.params_digest.empty()) {
-    return {Level::kFail, finding.check, finding.said + "; no setup was published, and no record is beside it",
-            "make them with cuzkctl params make"};
+    return {Level::kFail, finding.check,
+            finding.said + "; no setup was published for this circuit, and the file has no development record",
+            "make the parameters with cuzkctl params make"};
   }
   if (!digests) {
-    finding.said += "; key as published; digest not looked at";
-    finding.advice = "cuzkctl doctor --digests looks at it; the daemon does when it loads the file";
+    finding.said += "; the key is the published one; the digest was not checked";
+    finding.advice = "cuzkctl doctor --digests checks the digest, as the daemon does when it loads the file";
     return finding;
   }
   StatusOr<std::string> digest = DigestOf(path);
-  if (!digest.ok()) return {Level::kFail, finding.check, StrCat(digest.status().message()), "look at the disk"};
+  if (!digest.ok()) return {Level::kFail, finding.check, StrCat(digest.status().message()), "check the disk"};
   if (*digest != circuit.params_digest) {
     return {Level::kFail, finding.check, StrCat("digest ", *digest, " is not the published ", circuit.params_digest),
             "remove the file and " + FetchAdvice(circuit)};
   }
-  finding.said += "; digest as published";
+  finding.said += "; the digest is the published one";
   return finding;
 }
 
@@ -90,11 +89,11 @@ Finding Present(const Settings& settings, const fs::path& folder, const filecoin
 Finding Missing(const filecoin::SizeRow& size, const std::string& missing, bool some, bool other_sizes) {
   Finding finding{Level::kOk, StrCat("parameters for ", size.name, " sectors")};
   if (missing.empty()) {
-    finding.said = "all there";
+    finding.said = "all present";
     return finding;
   }
   finding.said = some ? StrCat("missing: ", missing) : "none";
-  finding.advice = StrCat("for sectors of this size: curio fetch-params ", size.name);
+  finding.advice = StrCat("if you have sectors of this size: curio fetch-params ", size.name);
   if (some) finding.level = Level::kWarn;
   if (!some && !other_sizes) finding.level = Level::kFail;
   return finding;
@@ -161,9 +160,10 @@ Findings CheckParameters(const Settings& settings, bool digests) {
   Findings findings;
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
-    return {{Level::kFail, "parameters", StrCat("there is no folder ", folder.string()),
-             "curio fetch-params 32GiB makes it, or set params.directory; for a trial without sectors: cuzkctl params "
-             "make"}};
+    return {
+        {Level::kFail, "parameters", StrCat("there is no directory ", folder.string()),
+         "curio fetch-params 32GiB creates it, or set params.directory; for a trial without sectors: cuzkctl params "
+         "make"}};
   }
   for (const filecoin::Circuit& circuit : filecoin::Circuits()) {
     if (IsThere(folder, circuit)) findings.push_back(Present(settings, folder, circuit, digests));
@@ -190,7 +190,8 @@ Findings CheckDisk(const Settings& settings) {
   if (path.empty()) return {{Level::kOk, "disk", "no parameter file to read", ""}};
   StatusOr<double> rate = ReadRate(path);
   if (!rate.ok()) {
-    return {{Level::kFail, "disk", StrCat(rate.status().message()), "let the daemon's user read the parameter files"}};
+    return {{Level::kFail, "disk", StrCat(rate.status().message()),
+             "make the parameter files readable for the daemon's user"}};
   }
   std::error_code error;
   double seconds = static_cast<double>(fs::file_size(path, error)) / *rate;
@@ -200,7 +201,7 @@ Findings CheckDisk(const Settings& settings) {
   constexpr double kSlow = 500e6;
   if (*rate < kSlow) {
     finding.level = Level::kWarn;
-    finding.advice = "put params.directory on an NVMe disk, or preload: params.preload";
+    finding.advice = "put params.directory on an NVMe disk, or load the parameters at start with params.preload";
   }
   return {finding};
 }
@@ -219,29 +220,29 @@ Findings CheckState(const Settings& settings) {
   const fs::path folder = settings.Text("jobs.state_directory");
   const std::string check = "state directory";
   if (folder.empty()) {
-    return {{Level::kWarn, check, "none: accepted jobs do not survive a restart", "set jobs.state_directory"}};
+    return {{Level::kWarn, check, "not set, so accepted jobs do not survive a restart", "set jobs.state_directory"}};
   }
   struct stat info {};
   if (stat(folder.c_str(), &info) != 0) {
     if (errno != ENOENT) {
       return {{Level::kWarn, check, StrCat(ErrnoStatus(errno, "look at", folder).message()),
-               "as the daemon's user or root, doctor sees more"}};
+               "run doctor as the daemon's user or as root"}};
     }
-    return {{Level::kOk, check, StrCat(folder.string(), " is not there yet"),
-             "the first start makes it; under systemd, ReadWritePaths must name another than /var/lib/cuzkd"}};
+    return {{Level::kOk, check, StrCat(folder.string(), " does not exist yet"),
+             "the first start creates it; under systemd, ReadWritePaths must name any directory but /var/lib/cuzkd"}};
   }
   const std::string advice = StrCat("chmod 0700 ", folder.string());
   if (!store::CheckStateDirectory(folder).ok()) {
-    return {{Level::kFail, check, StrCat(folder.string(), " is open to the world: the daemon refuses it"), advice}};
+    return {{Level::kFail, check, StrCat(folder.string(), " is open to all users, so the daemon refuses it"), advice}};
   }
   if ((info.st_mode & 0077) != 0) {
-    return {{Level::kWarn, check, StrCat(folder.string(), " is open to others than its owner"), advice}};
+    return {{Level::kWarn, check, StrCat(folder.string(), " is open to users other than its owner"), advice}};
   }
   struct statfs system {};
   if (statfs(folder.c_str(), &system) == 0) {
     const std::string_view name = NetworkFileSystem(static_cast<uint32_t>(system.f_type));
     if (!name.empty()) {
-      return {{Level::kWarn, check, StrCat(folder.string(), " is on ", name, ": when that hangs, no job is accepted"),
+      return {{Level::kWarn, check, StrCat(folder.string(), " is on ", name, "; while that hangs, no job is accepted"),
                "put jobs.state_directory on a local disk"}};
     }
   }
@@ -256,10 +257,10 @@ Findings CheckState(const Settings& settings) {
   }
   if (geteuid() != 0 && geteuid() != info.st_uid) {
     return {{Level::kOk, check, StrCat(folder.string(), " belongs to ", OwnerName(info.st_uid)),
-             "as that user or root, doctor also tries to write"}};
+             "run doctor as that user or as root to check that it is writable"}};
   }
   if (Status written = TryWriting(folder); !written.ok()) {
-    return {{Level::kFail, check, StrCat(written.message()), "look at the disk and at ReadWritePaths of the unit"}};
+    return {{Level::kFail, check, StrCat(written.message()), "check the disk, and ReadWritePaths of the unit"}};
   }
   return {{Level::kOk, check, StrCat(folder.string(), " belongs to ", OwnerName(info.st_uid), ", writable")}};
 }

@@ -22,7 +22,7 @@ StatusOr<ControlExit> RunCancel(const Session& session, const std::string& id) {
     json.BeginObject().Member("job_id", id).Member("was_running", response.was_running()).EndObject();
     PrintLine(json.text());
   } else {
-    PrintLine(StrCat(EscapeControl(id), response.was_running() ? ": cancelled" : ": had ended already"));
+    PrintLine(StrCat(EscapeControl(id), response.was_running() ? ": cancelled" : ": had already ended"));
   }
   return ControlExit::kOk;
 }
@@ -40,8 +40,9 @@ bool IsEnd(const cuzkd::v1::JobProgress& last) {
 // A stream that ended before what it was opened for, and the last that was heard of the job.
 Status BrokenOff(const Status& ended, const std::string& id, const cuzkd::v1::JobProgress& last) {
   if (id.empty() || !absl::IsUnavailable(ended) || last.state().empty()) return ended;
-  return Reworded(ended, StrCat(EscapeControl(id), " had not ended (", ProgressText(last), "): ", ended.message(),
-                                "; it goes on at the next start if jobs.state_directory is set: watch it then"));
+  return Reworded(
+      ended, StrCat(EscapeControl(id), " has not ended (", ProgressText(last), "): ", ended.message(),
+                    "; if jobs.state_directory is set, it continues at the daemon's next start; watch it again then"));
 }
 
 StatusOr<ControlExit> RunWatch(const Session& session, const std::string& id) {
@@ -51,15 +52,14 @@ StatusOr<ControlExit> RunWatch(const Session& session, const std::string& id) {
   request.set_job_id(id);
   auto stream = client.operators->Watch(&context, request);
   cuzkd::v1::JobProgress progress;
-  ProgressView view(session.json);
+  StageLines lines;
   while (stream->Read(&progress)) {
-    if (session.json || !id.empty()) {
-      view.Show(progress);
-    } else {
-      PrintLine(StrCat(EscapeControl(progress.job_id()), "  ", ProgressText(progress)));
+    if (session.json) {
+      PrintLine(ProgressJson(progress));
+    } else if (std::optional<std::string> line = lines.LineOf(progress, std::chrono::system_clock::now())) {
+      PrintLine(*line);
     }
   }
-  view.Finish();
   Status ended = FromDaemon(stream->Finish());
   if (ended.ok() && !id.empty() && IsEnd(progress)) return EndOf(progress);
   if (ended.ok()) ended = SaidByDaemon(absl::UnavailableError("the daemon ended the stream"));
@@ -74,7 +74,8 @@ void AddJobs(CLI::App& program, Commands& commands) {
   cancel->add_option("ID", *id, "Job id")->required();
   commands.push_back({cancel, [id](const Session& session) { return RunCancel(session, *id); }});
 
-  CLI::App* watch = program.add_subcommand("watch", "Show the progress of a job, or of all jobs");
+  CLI::App* watch =
+      program.add_subcommand("watch", "Show the progress of one job until it ends, or of all jobs until interrupted");
   watch->add_option("ID", *id, "Job id");
   commands.push_back({watch, [id](const Session& session) { return RunWatch(session, *id); }});
 }

@@ -15,7 +15,10 @@
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/socket_advice.h"
 #include "daemon/settings/command_line.h"
+#include "daemon/settings/completion.h"
+#include "daemon/settings/convert_settings.h"
 #include "daemon/settings/manual.h"
+#include "daemon/settings/usage.h"
 
 namespace cuzk::daemon {
 
@@ -39,28 +42,19 @@ int Fail(const Status& status, bool json) {
   return static_cast<int>(ControlExitOf(status));
 }
 
-// The first word that is no subcommand, where one is needed; empty if there is none.
-std::string UnknownCommand(const CLI::App& program) {
-  for (const std::string& word : program.remaining(true)) {
-    if (!word.empty() && !word.starts_with('-')) return word;
-  }
-  return "";
-}
-
 // Reads the words; the exit code, where the program ends with that.
 std::optional<int> Parse(CLI::App& program, int argc, char** argv) {
   try {  // the parser's only way to report
     program.parse(ParserWords(argc, argv));
     return std::nullopt;
-  } catch (const CLI::RequiredError& error) {
-    if (std::string unknown = UnknownCommand(program); !unknown.empty()) {
-      std::fprintf(stderr, "cuzkctl: there is no subcommand \"%s\"\nRun with --help for more information.\n",
-                   EscapeControl(unknown).c_str());
-      return static_cast<int>(ControlExit::kUsage);
-    }
-    program.exit(error);
-    return static_cast<int>(ControlExit::kUsage);
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) {
+      if (std::string unknown = FirstUnknownWord(program); !unknown.empty()) {
+        std::fprintf(stderr, "cuzkctl: %s\nRun \"cuzkctl help\" for more information.\n",
+                     EscapeControl(unknown).c_str());
+        return static_cast<int>(ControlExit::kUsage);
+      }
+    }
     return program.exit(error) == 0 ? 0 : static_cast<int>(ControlExit::kUsage);
   }
 }
@@ -73,25 +67,27 @@ int Flushed(int code) {
 }
 
 void AddConnection(CLI::App& program, Session& session) {
-  program.add_option("--address", session.address, "Where the daemon listens; default: the setting listen");
+  program.add_option("--address", session.address,
+                     "Address of the daemon; default: the first address of the setting listen");
   CLI::Option* authority =
       program
           .add_option(
               "--tls-ca", session.tls.authority,
-              "Certificates in PEM of those who sign the daemon's certificate; with it HOST:PORT is asked by TLS")
+              "Connect with TLS; FILE (PEM) holds the certificate authorities that may sign the daemon's certificate")
           ->type_name("FILE");
-  CLI::Option* certificate =
-      program
-          .add_option("--tls-cert", session.tls.certificate,
-                      "The own certificate chain in PEM, where the daemon asks for one (tls.client_ca)")
-          ->type_name("FILE");
-  CLI::Option* key =
-      program.add_option("--tls-key", session.tls.key, "Its private key in PEM, closed to others")->type_name("FILE");
+  CLI::Option* certificate = program
+                                 .add_option("--tls-cert", session.tls.certificate,
+                                             "Client certificate chain (PEM), needed if the daemon sets tls.client_ca")
+                                 ->type_name("FILE");
+  CLI::Option* key = program
+                         .add_option("--tls-key", session.tls.key,
+                                     "Private key (PEM) of --tls-cert; other users must not be able to read it")
+                         ->type_name("FILE");
   certificate->needs(authority)->needs(key);
   key->needs(certificate);
   program
       .add_option("--tls-server-name", session.tls_server_name,
-                  "The name that the daemon's certificate must have; default: the host of --address")
+                  "Name that the daemon's certificate must have; default: the host of --address")
       ->type_name("NAME")
       ->needs(authority);
 }
@@ -100,11 +96,14 @@ int Run(int argc, char** argv) {
   Session session;
   std::string file = "/etc/cuzkd/cuzkd.toml";
   CLI::App program("Command line of cuzkd, the Filecoin Groth16 proving daemon.", "cuzkctl");
-  program.set_version_flag("--version", VersionText("cuzkctl"));
-  program.add_flag("--json", session.json, "Print one JSON object, or one a line while something goes on");
+  program.set_help_flag("-h,--help", "Show the help of cuzkctl, or of the subcommand before it");
+  program.set_version_flag("--version", VersionText("cuzkctl"), "Show the version");
+  program.add_flag("--json", session.json,
+                   "Print the answer as one JSON object, and progress as one JSON object a line");
   AddConnection(program, session);
-  CLI::Option* config =
-      program.add_option("--config", file, "Settings file; /dev/null for none")->capture_default_str();
+  CLI::Option* config = program.add_option("--config", file, "Settings file; /dev/null: read none")
+                            ->type_name("FILE")
+                            ->capture_default_str();
   program.add_flag_callback(
       "--print-man",
       [&program] {
@@ -112,11 +111,21 @@ int Run(int argc, char** argv) {
         throw CLI::Success();  // the parser's way to end with 0
       },
       "Print the manual page");
+  program
+      .add_option_function<std::string>(
+          "--print-completion",
+          [&program](const std::string& shell) {
+            std::fputs(CompletionScript(program, shell, ControlValues()).c_str(), stdout);
+            throw CLI::Success();
+          },
+          "Print the completion script for bash or zsh")
+      ->type_name("SHELL")
+      ->check(CLI::IsMember({"bash", "zsh"}));
   program.require_subcommand(1);
   program.fallthrough();
   Commands commands;
   for (auto add : {AddProve, AddJobs, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector, AddDoctor,
-                   AddTop, AddBench})
+                   AddTop, AddBench, AddHelp})
     add(program, commands);
   if (std::optional<int> ended = Parse(program, argc, argv)) return *ended;
   auto chosen = std::find_if(commands.begin(), commands.end(), [](const Command& c) { return c.app->parsed(); });
@@ -130,7 +139,9 @@ int Run(int argc, char** argv) {
   SettingSources sources{
       .environment = ProcessEnvironment(), .file = file, .file_may_be_missing = config->count() == 0};
   StatusOr<Settings> settings = Settings::Load(sources);
-  if (!settings.ok() && !chosen->tolerant) return Fail(settings.status(), session.json);
+  if (!settings.ok() && !chosen->tolerant) {
+    return Fail(WithConverterAdvice(settings.status(), sources), session.json);
+  }
   if (settings.ok()) {
     session.settings = *std::move(settings);
   } else {
@@ -149,7 +160,7 @@ int main(int argc, char** argv) {
   try {  // libraries throw where they are misused
     return cuzk::daemon::Flushed(cuzk::daemon::Run(argc, argv));
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "cuzkctl: memory is short\n");
+    std::fprintf(stderr, "cuzkctl: out of memory\n");
     return static_cast<int>(cuzk::daemon::ControlExit::kInternal);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "cuzkctl: %s\n", error.what());

@@ -37,7 +37,7 @@ Status MayMake(const ParamsFlags& flags, const filecoin::Circuit& circuit) {
   for (const std::string& name : {std::string(circuit.params_file()), std::string(circuit.key_file())}) {
     if (!holds(folder / name)) continue;
     return UsageMistake(absl::InvalidArgumentError(
-        StrCat("--out: ", (folder / name).string(), " is there and was not made here; --force replaces it")));
+        StrCat("--out: ", (folder / name).string(), " exists and is not a development file; --force replaces it")));
   }
   return absl::OkStatus();
 }
@@ -65,7 +65,7 @@ StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) 
   }
   std::error_code error;
   std::filesystem::create_directories(flags.out, error);
-  if (error) return UsageMistake(ErrnoStatus(error.value(), "--out: cannot make the folder", flags.out));
+  if (error) return UsageMistake(ErrnoStatus(error.value(), "--out: cannot create the directory", flags.out));
 
   ThreadPool pool(0);
   ProgressView view(session.json);
@@ -93,7 +93,7 @@ StatusOr<ControlExit> RunMake(const Session& session, const ParamsFlags& flags) 
     PrintLine(json.Member("sha256", made.sha256).EndObject().text());
   } else {
     PrintLine(StrCat(made.params.string(), "\n  ", made.bytes, " bytes, SHA-256 ", made.sha256,
-                     "\n  for development only: whoever knows its secrets can forge proofs"));
+                     "\n  for development only: anyone who knows its secrets can forge proofs"));
   }
   return ControlExit::kOk;
 }
@@ -168,9 +168,11 @@ StatusOr<ControlExit> RunCheck(const Session& session, const ParamsFlags& flags)
     json.BeginObject().Member("valid", fault.empty()).Member("circuit_id", id).Member("development", development);
     PrintLine(json.Member("key_file", has_key).Member("error", fault).EndObject().text());
   } else if (fault.empty()) {
-    const std::string no_key = StrCat("; no ", key.filename().string(), " beside it, which cuzkctl verify needs");
-    PrintLine(StrCat(id, ": ", development ? "whole and as made, development parameters" : "whole and as published",
-                     has_key ? std::string() : no_key));
+    const std::string no_key = StrCat("; ", key.filename().string(), ", which cuzkctl verify needs, is not beside it");
+    PrintLine(StrCat(
+        id, ": ",
+        development ? "complete and unchanged, development parameters" : "complete and equal to the published file",
+        has_key ? std::string() : no_key));
   } else {
     PrintLine(StrCat(id, ": not valid: ", fault));
   }
@@ -181,26 +183,26 @@ StatusOr<ControlExit> RunCheck(const Session& session, const ParamsFlags& flags)
 
 void AddParams(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<ParamsFlags>();
-  CLI::App* params = program.add_subcommand("params", "Parameter files");
+  CLI::App* params = program.add_subcommand("params", "Make, inspect and check parameter files");
   params->require_subcommand(1);
-  CLI::App* make = params->add_subcommand("make", "Make parameters for development; never for a real network");
+  CLI::App* make = params->add_subcommand("make", "Make development parameters; never use them for a real network");
   make->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
   make->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();
-  make->add_option("--out", flags->out, "Folder for the files")->required();
-  make->add_flag("--force", flags->force, "Replace files in --out that were not made here");
+  make->add_option("--out", flags->out, "Directory for the files")->required();
+  make->add_flag("--force", flags->force, "Replace files in --out even if they are not development files");
   make->add_option("--toxic-waste", flags->toxic_waste,
-                   "File with the secrets instead of random ones; they are recorded");
-  make->add_flag("--device", flags->device, "Multiply on the first NVIDIA card");
+                   "File with the secrets to use instead of random ones; they are recorded");
+  make->add_flag("--device", flags->device, "Compute on the first NVIDIA card");
   commands.push_back({make, [flags](const Session& session) { return RunMake(session, *flags); }});
 
-  CLI::App* inspect = params->add_subcommand("inspect", "Show what a parameter file holds");
+  CLI::App* inspect = params->add_subcommand("inspect", "Show the contents of a parameter file");
   inspect->add_option("FILE", flags->file, "A .params file")->required();
   commands.push_back({inspect, [flags](const Session& session) { return RunInspect(session, *flags); }});
 
   CLI::App* check =
       params->add_subcommand("check", "Check lengths, every point, the digest and the key of a parameter file");
   check->add_option("FILE", flags->file, "A .params file")->required();
-  check->add_option("--circuit", flags->circuit, "Circuit id where the file's name does not say it");
+  check->add_option("--circuit", flags->circuit, "Circuit id, needed if the file's name does not tell it");
   commands.push_back({check, [flags](const Session& session) { return RunCheck(session, *flags); }});
 }
 

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "daemon/common/json_writer.h"
+#include "daemon/ctl/figures.h"
 
 namespace cuzk::daemon {
 namespace {
 
 constexpr int kBarWidth = 24;
-
-std::string Percent(double fraction) { return StrCat(static_cast<int>(std::floor(fraction * 100)), " %"); }
 
 }  // namespace
 
@@ -31,13 +31,16 @@ std::string ProgressJson(const cuzkd::v1::JobProgress& progress) {
       .Member("fraction", progress.fraction())
       .Member("seconds_left", progress.seconds_left())
       .Member("worker", progress.worker())
+      .Member("priority", progress.priority())
+      .Member("age_seconds", progress.age_seconds())
       .Member("message", progress.message());
   if (progress.bad_sectors_size() > 0) {
     json.Key("bad_sectors").BeginArray();
     for (uint64_t number : progress.bad_sectors()) json.Value(number);
     json.EndArray();
   }
-  return json.EndObject().text();
+  json.EndObject();
+  return json.text();
 }
 
 std::string ProgressText(const cuzkd::v1::JobProgress& progress) {
@@ -49,6 +52,22 @@ std::string ProgressText(const cuzkd::v1::JobProgress& progress) {
   if (progress.seconds_left() >= 0) text += StrCat("  ", std::lround(progress.seconds_left()), " s left");
   if (!progress.message().empty()) text += StrCat("  ", EscapeControl(progress.message()));
   return text;
+}
+
+std::optional<std::string> StageLines::LineOf(const cuzkd::v1::JobProgress& progress,
+                                              std::chrono::system_clock::time_point now) {
+  const std::string job = StrCat(progress.kind(), " ", progress.job_id());
+  const std::string step = StrCat(progress.state(), " ", progress.stage());
+  std::string& last = last_[job];
+  if (last == step) return std::nullopt;
+  last = step;
+  if (progress.state() != "queued" && progress.state() != "running") last_.erase(job);
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char time[16];
+  std::strftime(time, sizeof time, "%H:%M:%S", &local);
+  return StrCat(time, "  ", EscapeControl(progress.job_id()), "  ", ProgressText(progress));
 }
 
 ProgressView::ProgressView(bool json) : json_(json), terminal_(!json && isatty(STDERR_FILENO) == 1) {}
@@ -99,18 +118,17 @@ void ProgressView::Show(cuzkd::v1::JobProgress progress) {
   last_step_ = step;
 }
 
-void ProgressView::Show(const std::string& what, double fraction) {
-  std::string text = StrCat(what, "  ", Percent(fraction));
+void ProgressView::Show(const std::string& what, double fraction, const std::string& detail) {
   if (json_) return;
+  const std::string more = detail.empty() ? "" : StrCat("  ", detail);
   if (terminal_) {
-    Draw(fraction, text);
+    Draw(fraction, StrCat(what, "  ", Percent(fraction), more));
     return;
   }
-  // Ten lines from start to end are enough for a log.
-  text = StrCat(what, "  ", static_cast<int>(fraction * 10) * 10, " %");
-  if (text == last_step_) return;
-  std::fprintf(stderr, "%s\n", text.c_str());
-  last_step_ = text;
+  const std::string step = StrCat(what, "  ", static_cast<int>(fraction * 10) * 10, " %");
+  if (step == last_step_) return;
+  std::fprintf(stderr, "%s%s\n", step.c_str(), more.c_str());
+  last_step_ = step;
 }
 
 Progress ShownAs(ProgressView& view, std::string what) {

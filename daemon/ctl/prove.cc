@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "daemon/common/json_writer.h"
 #include "daemon/ctl/client.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/interrupt_note.h"
 #include "daemon/ctl/progress_view.h"
 #include "daemon/ctl/stage_times.h"
 
@@ -22,7 +24,7 @@ struct ProveFlags {
   std::string request, out, id, timeout;
 };
 
-// Whoever names no file gets the proof itself.
+// Without --out the proof itself is part of the JSON.
 std::string ResultJson(const v1::AwaitProofResponse& result, const std::vector<uint64_t>& bad_sectors,
                        bool with_proof) {
   JsonWriter json;
@@ -63,7 +65,7 @@ void PrintStages(const Client& client, const std::string& job_id) {
   if (!client.operators->GetTimeline(&context, {}, &timeline).ok()) return;
   StatusOr<std::vector<StageTime>> times = StageTimes(timeline.chrome_trace_json(), job_id);
   if (!times.ok() || times->empty()) return;
-  std::printf("stage by stage (stages overlap, those of several threads are added up)\n");
+  std::printf("time by stage (stages overlap; the times of several threads are added)\n");
   for (const StageTime& time : *times) PrintTime(StrCat(time.track, ": ", time.name), time.seconds);
 }
 
@@ -90,9 +92,9 @@ StatusOr<ControlExit> Report(const Session& session, const Client& client, const
   std::string id = EscapeControl(result.job_id()), error = EscapeControl(result.error_message());
   if (completed && !out.empty()) {
     const Status written = WriteFile(out, AsBytes(result.proof()));
-    // Not lost: nobody has to prove it again.
+    // The proof is not lost: it can be fetched again.
     const std::string kept =
-        StrCat(written.message(), "; the daemon keeps the proof for jobs.result_age: cuzkctl await ");
+        StrCat(written.message(), "; the daemon keeps the proof for jobs.result_age, fetch it with cuzkctl await ");
     if (!written.ok()) return Reworded(written, StrCat(kept, id, " --out FILE"));
   }
   if (session.json) PrintLine(ResultJson(result, BadSectors(client, result), completed && out.empty()));
@@ -100,12 +102,12 @@ StatusOr<ControlExit> Report(const Session& session, const Client& client, const
     case v1::AwaitProofResponse::COMPLETED:
       if (!session.json) {
         PrintLine(StrCat(id, ": proof of ", result.proof().size(), " bytes, verified by the daemon",
-                         out.empty() ? "; it is in no file: --out FILE writes it" : StrCat(", in ", out)));
+                         out.empty() ? "; use --out FILE to write it to a file" : StrCat(", in ", out)));
         PrintTimes(result);
       }
       return ControlExit::kOk;
     case v1::AwaitProofResponse::TIMEOUT:
-      if (!session.json) PrintLine(StrCat(id, ": not done yet"));
+      if (!session.json) PrintLine(StrCat(id, ": not finished yet"));
       return ControlExit::kTimeout;
     case v1::AwaitProofResponse::CANCELLED:
       if (!session.json) PrintLine(StrCat(id, ": cancelled"));
@@ -116,13 +118,14 @@ StatusOr<ControlExit> Report(const Session& session, const Client& client, const
   }
 }
 
-// What would be found out only after the proof was made.
+// Finds out before proving whether the proof can be written.
 Status CheckOut(const std::string& out) {
   return out.empty() ? absl::OkStatus() : UsageMistake(Annotate(CheckOutput(out), "--out"));
 }
 
 // Shows what the job is doing until `done`; starts over while the daemon does not know it yet.
-void ShowUntilDone(const Client& client, const std::string& job_id, const std::atomic<bool>& done, bool json) {
+void ShowUntilDone(const Client& client, const std::string& job_id, const std::atomic<bool>& done,
+                   std::atomic<bool>& accepted, bool json) {
   ProgressView view(json);
   while (!done) {
     grpc::ClientContext context;
@@ -131,11 +134,12 @@ void ShowUntilDone(const Client& client, const std::string& job_id, const std::a
     auto stream = client.operators->Watch(&context, request);
     cuzkd::v1::JobProgress progress;
     while (!done && stream->Read(&progress)) {
+      accepted = true;
       bool unfinished = progress.state() == "queued" || progress.state() == "running";
       if (unfinished) view.Show(progress);
     }
     context.TryCancel();
-    // Of an unknown id and a daemon that went away the call itself tells; where others look on, a place comes late.
+    // Prove itself reports an unknown id and a daemon that has gone; a place among many viewers may come late.
     const bool full = stream->Finish().error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED;
     for (int i = 0; i < (full ? 100 : 5) && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -143,19 +147,23 @@ void ShowUntilDone(const Client& client, const std::string& job_id, const std::a
 
 StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) {
   CUZK_RETURN_IF_ERROR(CheckOut(flags.out));
-  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   v1::ProveRequest request;
   CUZK_ASSIGN_OR_RETURN(*request.mutable_submit(), ReadRequest(session.settings, flags.request, flags.id));
+  const std::string job_id = request.submit().request_id();
+  std::atomic<bool> done = false, accepted = false;
+  // Before the threads of gRPC, which would take the signal otherwise.
+  std::optional<InterruptNote> note(
+      [&] { return accepted ? JobContinues(job_id, session.settings.Bool("jobs.cancel_abandoned")) : std::string(); });
+  CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   v1::ProveResponse response;
   grpc::Status status;
   {
-    std::atomic<bool> done = false;
-    const std::string job_id = request.submit().request_id();
-    std::jthread watcher([&] { ShowUntilDone(client, job_id, done, session.json); });
+    std::jthread watcher([&] { ShowUntilDone(client, job_id, done, accepted, session.json); });
     grpc::ClientContext context;
     status = client.proving->Prove(&context, request, &response);
     done = true;
   }
+  note.reset();
   CUZK_RETURN_IF_ERROR(FromDaemon(status));
   StatusOr<ControlExit> code = Report(session, client, response.result(), flags.out);
   if (code.ok() && *code == ControlExit::kOk && !session.json) PrintStages(client, response.result().job_id());
@@ -180,6 +188,7 @@ StatusOr<ControlExit> RunSubmit(const Session& session, const ProveFlags& flags)
 
 StatusOr<ControlExit> RunAwait(const Session& session, const ProveFlags& flags) {
   CUZK_RETURN_IF_ERROR(CheckOut(flags.out));
+  std::optional<InterruptNote> note([&] { return JobContinues(flags.id, /*cancelled=*/false); });
   CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
   v1::AwaitProofRequest request;
   request.set_job_id(flags.id);
@@ -192,6 +201,7 @@ StatusOr<ControlExit> RunAwait(const Session& session, const ProveFlags& flags) 
   grpc::ClientContext context;
   v1::AwaitProofResponse response;
   CUZK_RETURN_IF_ERROR(FromDaemon(client.proving->AwaitProof(&context, request, &response)));
+  note.reset();
   return Report(session, client, response, flags.out);
 }
 
@@ -199,21 +209,22 @@ StatusOr<ControlExit> RunAwait(const Session& session, const ProveFlags& flags) 
 
 void AddProve(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<ProveFlags>();
-  CLI::App* prove = program.add_subcommand("prove", "Prove a request and wait, as Curio does");
+  CLI::App* prove = program.add_subcommand("prove", "Submit a request as Curio does, wait for it and fetch the proof");
   prove->add_option("--request", flags->request, "Request directory")->required();
-  prove->add_option("--out", flags->out, "File for the proof; without it --json prints the proof in hex");
-  prove->add_option("--id", flags->id, "Request id instead of the one that Curio would form");
+  prove->add_option("--out", flags->out, "File for the proof; without --out, --json prints the proof in hexadecimal");
+  prove->add_option("--id", flags->id, "Request id; default: the id that Curio would use");
   commands.push_back({prove, [flags](const Session& session) { return RunProve(session, *flags); }});
 
-  CLI::App* submit = program.add_subcommand("submit", "Submit a request and print its job id");
+  CLI::App* submit = program.add_subcommand("submit", "Submit a request and print its job id without waiting");
   submit->add_option("--request", flags->request, "Request directory")->required();
-  submit->add_option("--id", flags->id, "Request id instead of the one that Curio would form");
+  submit->add_option("--id", flags->id, "Request id; default: the id that Curio would use");
   commands.push_back({submit, [flags](const Session& session) { return RunSubmit(session, *flags); }});
 
   CLI::App* await = program.add_subcommand("await", "Wait for a job and fetch its proof");
   await->add_option("ID", flags->id, "Job id")->required();
-  await->add_option("--timeout", flags->timeout, "How long at most, such as 5s; 0s only looks; the job goes on");
-  await->add_option("--out", flags->out, "File for the proof; without it --json prints the proof in hex");
+  await->add_option("--timeout", flags->timeout,
+                    "Longest time to wait, such as 5s; 0s: do not wait. The job continues");
+  await->add_option("--out", flags->out, "File for the proof; without --out, --json prints the proof in hexadecimal");
   commands.push_back({await, [flags](const Session& session) { return RunAwait(session, *flags); }});
 }
 

@@ -17,8 +17,8 @@ struct SectorFlags {
 // A request of a sealed sector may be somebody's only copy; a made one can be made again.
 Status MayWriteInto(const SectorFlags& flags) {
   if (flags.force || filecoin::HoldsNoOtherRequest(flags.out)) return absl::OkStatus();
-  return UsageMistake(absl::InvalidArgumentError(
-      StrCat("--out: ", flags.out, " holds a request that was not made here; --force replaces its files")));
+  return UsageMistake(absl::InvalidArgumentError(StrCat(
+      "--out: ", flags.out, " holds a request that was not made by cuzkctl sector make; --force replaces its files")));
 }
 
 StatusOr<ControlExit> RunMake(const Session& session, const SectorFlags& flags) {
@@ -42,14 +42,15 @@ StatusOr<ControlExit> RunMake(const Session& session, const SectorFlags& flags) 
 
 void AddSector(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<SectorFlags>();
-  CLI::App* sector = program.add_subcommand("sector", "Sectors for trials");
+  CLI::App* sector = program.add_subcommand("sector", "Make requests for trials, without sealing");
   sector->require_subcommand(1);
-  CLI::App* make = sector->add_subcommand("make", "Make a request that satisfies every relation, without sealing");
+  CLI::App* make = sector->add_subcommand("make", "Make a request that can be proved, without sealing a sector");
   make->add_option("--kind", flags->kind, "porep, window, winning or snap")->required();
   make->add_option("--size", flags->size, "Sector size, such as 2KiB")->required();
-  make->add_option("--out", flags->out, "Request directory to be written")->required();
-  make->add_flag("--force", flags->force, "Replace the files of a request in --out that was not made here");
-  make->add_option("--seed", flags->seed, "Equal seeds make equal requests")->capture_default_str();
+  make->add_option("--out", flags->out, "Request directory to write")->required();
+  make->add_flag("--force", flags->force, "Replace a request in --out even if it was not made by this command");
+  make->add_option("--seed", flags->seed, "Seed of the random numbers; equal seeds give equal requests")
+      ->capture_default_str();
   commands.push_back({make, [flags](const Session& session) { return RunMake(session, *flags); }});
 }
 

@@ -25,7 +25,7 @@ Status WithSocketAdvice(const Status& status, const std::string& address) {
   const group* owner = getgrgid(info.st_gid);
   return Reworded(status, StrCat(status.message(), "; ", path, " is open to the group ",
                                  owner ? std::string(owner->gr_name) : StrCat(info.st_gid),
-                                 ": join it (usermod -aG, then log in again), or use sudo"));
+                                 "; join it (usermod -aG, then log in again) or use sudo"));
 }
 
 }  // namespace cuzk::daemon

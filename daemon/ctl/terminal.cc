@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace cuzk::daemon {
 namespace {
@@ -25,6 +26,20 @@ void Write(std::string_view text) {
 // The other screen, no cursor, no wrapping of long lines; and back.
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 constexpr std::string_view kLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+// The letter that scrolls as the key does whose escape sequence follows; 0 for any other key.
+char KeyOfSequence() {
+  char rest[8];
+  const ssize_t got = read(STDIN_FILENO, rest, sizeof rest);  // returns at once, with nothing after a lone Escape
+  const std::string_view sequence(rest, got > 0 ? static_cast<size_t>(got) : 0);
+  constexpr std::pair<std::string_view, char> kKeys[] = {{"[A", 'k'}, {"[B", 'j'},  {"OA", 'k'},
+                                                         {"OB", 'j'}, {"[5~", 'b'}, {"[6~", ' '},
+                                                         {"[H", 'g'}, {"OH", 'g'},  {"[1~", 'g'}};
+  for (const auto& [known, key] : kKeys) {
+    if (sequence == known) return key;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -48,13 +63,13 @@ StatusOr<std::unique_ptr<Screen>> Screen::Take() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   saved->signals = signalfd(-1, &signals, SFD_CLOEXEC);
   if (saved->signals < 0 || tcgetattr(STDIN_FILENO, &saved->before) != 0) {
-    return absl::InternalError("the terminal does not tell its state");
+    return absl::InternalError("the state of the terminal cannot be read");
   }
   termios raw = saved->before;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
   raw.c_cc[VMIN] = 0;
   raw.c_cc[VTIME] = 0;
-  if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw) != 0) return absl::InternalError("the terminal cannot be set up");
+  if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw) != 0) return absl::InternalError("the terminal cannot be configured");
   Write(kEnter);
   return std::unique_ptr<Screen>(new Screen(std::move(saved)));
 }
@@ -88,7 +103,7 @@ ScreenEvent Screen::Wait(std::chrono::milliseconds longest) {
   char key = 0;
   // Readable without a byte: the terminal has gone.
   if (read(STDIN_FILENO, &key, 1) != 1) return {ScreenEvent::Kind::kEnd};
-  return {ScreenEvent::Kind::kKey, key};
+  return {ScreenEvent::Kind::kKey, key == '\x1b' ? KeyOfSequence() : key};
 }
 
 }  // namespace cuzk::daemon

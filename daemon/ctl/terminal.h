@@ -17,7 +17,8 @@ struct ScreenSize {
   size_t columns = 80, rows = 24;
 };
 
-/// What Wait saw: a key, or a signal that ends the program, or that the size changed, or that the time is over.
+/// What Wait saw: a key (of the keys for scrolling, the letter that does the same: j, k, b, g, blank), or a signal that
+/// ends the program, or that the size changed, or that the time is over.
 struct ScreenEvent {
   enum class Kind { kTimeout, kKey, kResize, kEnd } kind = Kind::kTimeout;
   char key = 0;

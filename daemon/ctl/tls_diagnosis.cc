@@ -64,7 +64,8 @@ std::string LastError() {
   const unsigned long error = ERR_peek_last_error();
   const char* reason = ERR_reason_error_string(error);
   ERR_clear_error();
-  if (ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING || reason == nullptr) return "it says nothing";
+  if (ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING || reason == nullptr)
+    return "it closed the connection";
   std::string text = reason;
   // Such as "tlsv13 alert certificate required".
   if (size_t alert = text.find("alert "); alert != text.npos) return StrCat("it answered: ", text.substr(alert + 6));
@@ -79,7 +80,7 @@ std::string CertificateTrouble(SSL* connection, const std::string& name) {
   if (shown) X509_NAME_oneline(X509_get_subject_name(shown.get()), subject, sizeof subject);
   std::string text = StrCat("the daemon's certificate (", subject, "): ", X509_verify_cert_error_string(found));
   if (found == X509_V_ERR_HOSTNAME_MISMATCH || found == X509_V_ERR_IP_ADDRESS_MISMATCH) {
-    text += StrCat(": it is not for ", name, " (--tls-server-name)");
+    text += StrCat("; it was not issued for ", name, " (--tls-server-name)");
   }
   return text;
 }
@@ -100,16 +101,17 @@ std::string WhyNoTls(const Address& address, const ClientTlsMaterial& material, 
   if (SSL_connect(connection.get()) != 1) {
     const bool other = ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_WRONG_VERSION_NUMBER;
     const std::string said = LastError();
-    return other ? "no TLS is spoken there" : StrCat("no TLS with the daemon: ", said);
+    return other ? "the daemon does not use TLS at this address (leave out --tls-ca)"
+                 : StrCat("the TLS handshake with the daemon failed: ", said);
   }
   std::string trouble = CertificateTrouble(connection.get(), expected);
   if (!trouble.empty()) return trouble;
   // Whether it takes our certificate shows when it says the first word of HTTP/2, or does not.
   char byte;
   if (SSL_read(connection.get(), &byte, 1) == 1) return "";
-  return StrCat("the daemon ends the connection (", LastError(), "): ",
-                material.certificate.empty() ? "does it ask for a certificate (--tls-cert, --tls-key)?"
-                                             : "is --tls-cert signed by whom its tls.client_ca names?");
+  return StrCat("the daemon closed the connection (", LastError(), "): ",
+                material.certificate.empty() ? "does it require a client certificate (--tls-cert, --tls-key)?"
+                                             : "was --tls-cert signed by an authority in its tls.client_ca?");
 }
 
 }  // namespace cuzk::daemon

@@ -3,7 +3,9 @@
 #include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -100,19 +102,42 @@ class Follower {
   std::jthread watcher_;                     // last: ends before the rest
 };
 
-// Until q, Ctrl-C, a signal, or so many pictures: then the last answer decides.
+// Changes the view as the key says.
+void Press(char key, TopView& view) {
+  constexpr size_t kPage = 10;
+  if (key == '?' || key == 'h') view.help = !view.help;
+  if (key == 's') view.order = NextOrder(view.order);
+  if (key == 'j') view.scroll += 1;
+  if (key == ' ') view.scroll += kPage;
+  if (key == 'k') view.scroll -= std::min<size_t>(view.scroll, 1);
+  if (key == 'b') view.scroll -= std::min(view.scroll, kPage);
+  if (key == 'g') view.scroll = 0;
+}
+
+void Draw(Screen& screen, const TopPicture& picture, TopView& view) {
+  const bool coloured = std::getenv("NO_COLOR") == nullptr;
+  const ScreenSize size = screen.size();
+  std::vector<std::string> lines;
+  for (const TopLine& line : DrawTop(picture, view, size.columns, size.rows)) {
+    lines.push_back(coloured ? Coloured(line) : line.text);
+  }
+  screen.Draw(lines);
+}
+
+// Ends at q, Ctrl-C, a signal, or after `count` pictures; then the last answer decides.
 StatusOr<ControlExit> OnScreen(Screen& screen, Follower& follower, std::chrono::milliseconds interval, unsigned count) {
+  TopView view{.keys = true};
   for (unsigned shown = 1;; ++shown) {
-    const Status asked = follower.Ask();  // the picture tells
+    const Status asked = follower.Ask();  // the picture shows an error
     auto next = Clock::now() + interval;
     while (true) {
-      ScreenSize size = screen.size();
-      screen.Draw(DrawTop(follower.Picture(), size.columns, size.rows));
+      Draw(screen, follower.Picture(), view);
       auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now());
       if (left.count() <= 0) break;
       ScreenEvent event = screen.Wait(left);
       if (event.kind == ScreenEvent::Kind::kEnd) return ControlExit::kOk;
       if (event.kind == ScreenEvent::Kind::kKey && (event.key == 'q' || event.key == 'Q')) return ControlExit::kOk;
+      if (event.kind == ScreenEvent::Kind::kKey) Press(event.key, view);
       if (event.kind == ScreenEvent::Kind::kTimeout) break;
     }
     if (count > 0 && shown >= count) {
@@ -133,7 +158,8 @@ StatusOr<ControlExit> AsText(const Session& session, Follower& follower, std::ch
     if (session.json) {
       PrintLine(TopJson(picture));
     } else {
-      for (const std::string& line : DrawTop(picture, kColumns, 0)) PrintLine(line);
+      TopView view;
+      for (const TopLine& line : DrawTop(picture, view, kColumns, 0)) PrintLine(line.text);
       PrintLine("");
     }
     if (count > 0 && shown >= count) return ControlExit::kOk;
@@ -144,7 +170,7 @@ StatusOr<ControlExit> AsText(const Session& session, Follower& follower, std::ch
 StatusOr<ControlExit> RunTop(const Session& session, const TopFlags& flags) {
   StatusOr<std::chrono::milliseconds> interval = ParseDuration(flags.interval);
   if (!interval.ok()) return UsageMistake(Annotate(interval.status(), "--interval"));
-  if (interval->count() < 100) return UsageMistake(absl::InvalidArgumentError("--interval: at least 100ms"));
+  if (interval->count() < 100) return UsageMistake(absl::InvalidArgumentError("--interval: must be at least 100ms"));
   // First the screen: threads made later inherit its blocked signals.
   std::unique_ptr<Screen> screen;
   if (!session.json && IsScreen()) {
@@ -159,9 +185,9 @@ StatusOr<ControlExit> RunTop(const Session& session, const TopFlags& flags) {
 
 void AddTop(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<TopFlags>();
-  CLI::App* top = program.add_subcommand("top", "Live view of queue, jobs, devices and memory; q ends it");
-  top->add_option("--interval", flags->interval, "Time between two pictures")->capture_default_str();
-  top->add_option("--count", flags->count, "End after so many pictures; 0: go on");
+  CLI::App* top = program.add_subcommand("top", "Live view of the queue, jobs, devices and memory; q ends it");
+  top->add_option("--interval", flags->interval, "Refresh interval")->capture_default_str();
+  top->add_option("--count", flags->count, "Number of refreshes before the program ends; 0: run until ended");
   commands.push_back({top, [flags](const Session& session) { return RunTop(session, *flags); }});
 }
 

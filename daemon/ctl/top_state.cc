@@ -4,11 +4,21 @@
 #include <cstdlib>
 
 #include "core/base/text.h"
+#include "core/filecoin/types/registry.h"
 
 namespace cuzk::daemon {
 namespace {
 
-constexpr double kEndedStay = 10;
+constexpr double kEndedStay = 10, kFailedStay = 120;
+constexpr double kRateWindow = 600, kLeastRateWindow = 10;  // seconds
+
+// The name that users know, of the one in GetStatus.
+std::string KindName(const std::string& message_name) {
+  for (const filecoin::KindRow& kind : filecoin::Kinds()) {
+    if (kind.message_name == message_name) return std::string(kind.name);
+  }
+  return message_name;
+}
 
 bool Ended(const cuzkd::v1::JobProgress& progress) {
   return progress.state() != "queued" && progress.state() != "running";
@@ -74,9 +84,10 @@ void TopState::Answered(const v1::GetStatusResponse& status, std::string_view me
     p.devices.push_back(std::move(device));
   }
   answered_before_ = seconds;
+  Count(p.completed, seconds);
   p.queues.clear();
   for (const v1::QueueStatus& queue : status.queues()) {
-    p.queues.push_back({queue.proof_kind(), queue.pending(), queue.in_progress()});
+    p.queues.push_back({KindName(queue.proof_kind()), queue.pending(), queue.in_progress()});
   }
   p.parameters.clear();
   for (const v1::SRSStatus& srs : status.loaded_srs()) {
@@ -85,22 +96,37 @@ void TopState::Answered(const v1::GetStatusResponse& status, std::string_view me
   }
 }
 
+void TopState::Count(uint64_t completed, double seconds) {
+  if (!completed_.empty() && completed < completed_.back().second) completed_.clear();  // another daemon
+  completed_.emplace_back(seconds, completed);
+  while (completed_.size() > 2 && seconds - completed_[1].first >= kRateWindow) completed_.pop_front();
+  const double window = seconds - completed_.front().first;
+  picture_.proofs_per_hour.reset();
+  if (window < kLeastRateWindow) return;
+  picture_.proofs_per_hour = static_cast<double>(completed - completed_.front().second) / window * 3600;
+}
+
 void TopState::Watched(const cuzkd::v1::JobProgress& progress, double seconds) {
   std::string key = StrCat(progress.kind(), " ", progress.job_id());
   // The same id may come again once its job has ended.
   auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.key == key && !j.ended; });
-  if (job == jobs_.end()) job = jobs_.insert(jobs_.end(), Job{order_++, key, {}, std::nullopt});
+  if (job == jobs_.end()) job = jobs_.insert(jobs_.end(), Job{order_++, key, {}, seconds, std::nullopt});
   job->progress = progress;
+  if (progress.age_seconds() > 0) job->submitted = seconds - progress.age_seconds();
   if (Ended(progress)) job->ended = seconds;
 }
 
 TopPicture TopState::Picture(double seconds) {
-  std::erase_if(jobs_, [&](const Job& job) { return job.ended && seconds - *job.ended > kEndedStay; });
+  std::erase_if(jobs_, [&](const Job& job) {
+    return job.ended && seconds - *job.ended > (job.progress.state() == "failed" ? kFailedStay : kEndedStay);
+  });
   std::stable_sort(jobs_.begin(), jobs_.end(), [](const Job& a, const Job& b) {
     return std::pair(a.ended.has_value(), a.order) < std::pair(b.ended.has_value(), b.order);
   });
   picture_.jobs.clear();
-  for (const Job& job : jobs_) picture_.jobs.push_back(job.progress);
+  for (const Job& job : jobs_) {
+    picture_.jobs.push_back({job.progress, job.ended.value_or(seconds) - job.submitted, job.ended.has_value()});
+  }
   return picture_;
 }
 

@@ -2,10 +2,12 @@
 // What `cuzkctl top` shows: one picture of a daemon, put together from its answers.
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cuzk/v1/proving.pb.h"
@@ -53,7 +55,13 @@ struct TopPicture {
   std::vector<Device> devices;
   std::vector<Queue> queues;
   std::vector<Parameters> parameters;
-  std::vector<cuzkd::v1::JobProgress> jobs;  ///< unfinished ones first, in the order in which they were seen
+  std::optional<double> proofs_per_hour;  ///< over the last ten minutes, or since the first answer
+  struct Job {
+    cuzkd::v1::JobProgress progress;
+    double age_seconds = 0;  ///< since its submission, as far as the daemon tells, else since it was first seen
+    bool ended = false;
+  };
+  std::vector<Job> jobs;  ///< unfinished ones first, in the order in which they were seen
 };
 
 /// Puts pictures together. One thread at a time.
@@ -65,7 +73,7 @@ class TopState {
   void Answered(const v1::GetStatusResponse& status, std::string_view metrics, double seconds);
   /// None came.
   void Failed(std::string_view why) { picture_.trouble = why; }
-  /// News of a job. Ended jobs stay for ten seconds.
+  /// News of a job. Ended jobs stay for ten seconds, failed ones for two minutes.
   void Watched(const cuzkd::v1::JobProgress& progress, double seconds);
   /// The stream of news began again: what is unfinished will be told again.
   void WatchRestarted() { jobs_.clear(); }
@@ -77,13 +85,16 @@ class TopState {
     uint64_t order;
     std::string key;
     cuzkd::v1::JobProgress progress;
+    double submitted;
     std::optional<double> ended;
   };
+  void Count(uint64_t completed, double seconds);
   TopPicture picture_;
   std::vector<Job> jobs_;
   uint64_t order_ = 0;
   std::map<uint32_t, double> busy_before_;  // seconds of each device
   std::optional<double> answered_before_;
+  std::deque<std::pair<double, uint64_t>> completed_;  // when, and how many proofs then
 };
 
 }  // namespace cuzk::daemon

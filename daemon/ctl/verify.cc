@@ -44,9 +44,9 @@ StatusOr<groth16::VerifyingKey> ReadKey(const Session& session, const VerifyFlag
   if (path.empty()) path = std::filesystem::path(session.settings.Text("params.directory")) / circuit.key_file();
   StatusOr<groth16::VerifyingKey> key = groth16::VerifyingKey::FromFile(path);
   if (!flags.key.empty() || !absl::IsNotFound(key.status())) return key;
-  return ParametersMissing(
-      absl::FailedPreconditionError(StrCat("no verifying key for ", circuit.id, ": ", path.string(),
-                                           " is missing; fetch it with the ecosystem's tools, or name one with --vk")));
+  return ParametersMissing(absl::FailedPreconditionError(
+      StrCat("no verifying key for ", circuit.id, ": ", path.string(),
+             " is missing; fetch it with curio fetch-params, or name a key file with --vk")));
 }
 
 StatusOr<ControlExit> RunVerify(const Session& session, const VerifyFlags& flags) {
@@ -75,10 +75,10 @@ StatusOr<ControlExit> RunVerify(const Session& session, const VerifyFlags& flags
 
 void AddVerify(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<VerifyFlags>();
-  CLI::App* verify = program.add_subcommand("verify", "Verify a proof; needs no daemon");
+  CLI::App* verify = program.add_subcommand("verify", "Verify a proof; this needs no daemon");
   verify->add_option("--request", flags->request, "Request directory")->required();
-  verify->add_option("--proof", flags->proof, "File with the proof")->required();
-  verify->add_option("--vk", flags->key, "Verifying key (.vk) instead of the one in params.directory");
+  verify->add_option("--proof", flags->proof, "Proof file")->required();
+  verify->add_option("--vk", flags->key, "Verifying key (.vk); default: the circuit's key in params.directory");
   commands.push_back({verify, [flags](const Session& session) { return RunVerify(session, *flags); }});
 }
 

@@ -79,13 +79,14 @@ StatusOr<ControlExit> RunWitness(const Session& session, const WitnessFlags& fla
 
 void AddWitness(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<WitnessFlags>();
-  CLI::App* witness = program.add_subcommand("witness", "Print digests of a partition's witness as JSON");
+  CLI::App* witness =
+      program.add_subcommand("witness", "Print digests of a partition's witness as JSON, or compare them");
   witness->add_option("--request", flags->request, "Request directory")->required();
-  witness->add_option("--partition", flags->partition, "Partition, from 0")->required();
+  witness->add_option("--partition", flags->partition, "Number of the partition, counted from 0")->required();
   witness->add_option(
       "--expect", flags->expect,
-      "A recorded object of this form, or a list of partitions: say where the witness differs from it, instead "
-      "of printing it");
+      "File with recorded digests, of one partition or a list of them: print the differences instead of the "
+      "digests");
   commands.push_back({witness, [flags](const Session& session) { return RunWitness(session, *flags); }});
 }
 

@@ -205,7 +205,7 @@ class Doctor(InFolder):
         self.assertIn("writable", report["state directory"]["said"])
         self.assertIn("MB/s", report["disk"]["said"])
         for circuit in ("porep-2k", "winning-2k", "wpost-2k", "snap-2k"):
-            self.assertIn("made for development", report[f"parameters {circuit}"]["said"])
+            self.assertIn("development parameters", report[f"parameters {circuit}"]["said"])
         self.assertEqual(list(self.folder.iterdir()), [], "something was left")
 
     def test_development_parameters_are_refused_where_the_daemon_refuses_them(self):
@@ -233,9 +233,9 @@ class Doctor(InFolder):
         report = self.doctor("--address", f"unix:{self.folder}/s",
                              environment={"CUZK_JOBS_STATE_DIRECTORY": str(self.folder / "none")})
         self.assertEqual((report["daemon"]["level"], report["state directory"]["level"]), ("warn", "ok"))
-        self.assertIn("never started here", report["daemon"]["said"])
+        self.assertIn("has not been started on this machine", report["daemon"]["said"])
         self.assertIn("systemctl start", report["daemon"]["advice"])
-        self.assertIn("first start makes it", report["state directory"]["advice"])
+        self.assertIn("first start creates it", report["state directory"]["advice"])
         self.assertFalse((self.folder / "none").exists())
 
     def test_no_daemon(self):

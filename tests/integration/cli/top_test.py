@@ -49,7 +49,8 @@ class Terminal:
 
     def frames(self):
         """Every complete picture: its lines."""
-        return [[line.rstrip("\r").removesuffix("\x1b[K") for line in frame.split("\x1b[J")[0].split("\n")]
+        return [[re.sub(r"\x1b\[\d*m", "", line.rstrip("\r").removesuffix("\x1b[K"))
+                 for line in frame.split("\x1b[J")[0].split("\n")]
                 for frame in self.output.split("\x1b[H")[1:] if "\x1b[J" in frame]
 
     def wait_for(self, pattern, seconds=600):
@@ -113,6 +114,23 @@ class Top(fixture.DaemonTest):
         self.assertEqual(screen.end(), 0)
         self.assertTrue(screen.output.rstrip().endswith("\x1b[?1049l"), screen.output[-50:])
         self.assertIn("\x1b[?25h", screen.output)
+
+    def test_keys_sort_scroll_and_help(self):
+        screen = self.terminal(columns=80, rows=20)
+        screen.wait_for("sorted by arrival")
+        screen.write("s")
+        screen.wait_for("sorted by age")
+        screen.write("?")
+        screen.wait_for(r"q, Ctrl-C +end")
+        screen.output = ""
+        screen.write("?")
+        screen.wait_for("sorted by age")
+        self.assertIn("\x1b[1m", screen.output, "the head of the table is bold")
+        screen.write("\x1b[B\x1b[A\x1b[6~")  # keys that send sequences do not end it
+        screen.output = ""
+        screen.wait_for("no jobs|completed")
+        screen.write("q")
+        self.assertEqual(screen.end(), 0)
 
     def test_ctrl_c_and_sigterm_end_it_and_give_the_terminal_back(self):
         for end in (lambda s: s.write("\x03"), lambda s: os.kill(s.pid, signal.SIGTERM)):

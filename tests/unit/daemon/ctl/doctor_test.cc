@@ -156,7 +156,7 @@ TEST_F(DoctorTest, TheStateDirectoryBelongsOnALocalDisk) {
 TEST_F(DoctorTest, XidsInTheKernelsLog) {
   EXPECT_TRUE(CheckKernelLog(root_).empty());  // neither driver nor log
   Put("sys/module/nvidia/version", "580.65.06\n");
-  EXPECT_THAT(Only(CheckKernelLog(root_), "errors of cards").said, HasSubstr("not looked at"));
+  EXPECT_THAT(Only(CheckKernelLog(root_), "errors of cards").said, HasSubstr("not checked"));
   // As drivers write them, among other records; continuation lines begin with a blank.
   Put("proc/uptime", "10000.25 39000.11\n");
   constexpr std::string_view kBoot =

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "core/base/text.h"
 
 namespace cuzk::daemon {
@@ -44,10 +46,28 @@ TEST(ProgressViewTest, ALineHasStagePartitionsPercentAndTimeLeft) {
   EXPECT_THAT(ProgressText(ended), Not(HasSubstr("left")));
 }
 
+TEST(ProgressViewTest, ALineForEachChangeOfStage) {
+  StageLines lines;
+  const std::chrono::system_clock::time_point now{};
+  cuzkd::v1::JobProgress job = Running();
+  const std::optional<std::string> first = lines.LineOf(job, now);
+  ASSERT_TRUE(first);
+  EXPECT_THAT(*first, ::testing::ContainsRegex("^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]  a  device  3/10 partitions"));
+  job.set_fraction(0.5);
+  EXPECT_FALSE(lines.LineOf(job, now));  // further, at the same stage
+  cuzkd::v1::JobProgress other = Running();
+  other.set_job_id("b");
+  EXPECT_TRUE(lines.LineOf(other, now));
+  EXPECT_FALSE(lines.LineOf(job, now));  // news of another job are none of this one
+  job.set_state("completed");
+  EXPECT_THAT(*lines.LineOf(job, now), HasSubstr("  a  completed"));
+  EXPECT_TRUE(lines.LineOf(Running(), now));  // the id comes again
+}
+
 TEST(ProgressViewTest, JsonHasEveryField) {
   std::string json = ProgressJson(Running());
   for (const char* key : {"job_id", "kind", "state", "stage", "partitions_total", "partitions_done", "fraction",
-                          "seconds_left", "worker", "message"}) {
+                          "seconds_left", "worker", "message", "priority", "age_seconds"}) {
     EXPECT_THAT(json, HasSubstr(StrCat("\"", key, "\":")));
   }
 }
