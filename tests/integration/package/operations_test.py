@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs every command of docs/OPERATIONS.md, in order, on a copy of this machine: an overlay over its files, with a
+"""Runs every command of the operators' pages, in order, on a copy of this machine: an overlay over its files, with a
 network and processes of its own, on which the package is really installed. Only systemd is a double: it starts, stops
 and reloads what the unit file says, as the unit's user. Needs root.
 
-In the document, a comment before a block changes how it is taken:
+In a page, a comment before a block changes how it is taken:
   <!-- not run: REASON -->   only its form is checked
   <!-- exit: 1 8 -->         the block may end with these codes
   <!-- last -->              the block runs after all others
@@ -27,14 +27,15 @@ import command_test as commands
 import package_test as packing
 
 SOURCE = FOLDER = None
+PAGES = ("INSTALL.md", "CURIO.md", "RUNNING.md", "TROUBLESHOOTING.md")  # in the order of reading
 HOME = "root/operations"  # where the commands run
 # Made smaller: what the document says of 32 GiB runs with 2 KiB.
 SMALLER = (("32GiB", "2KiB"), ("-32g", "-2k"))
 
 
 class Block:
-    def __init__(self, line, language, marks, text):
-        self.line, self.language, self.text = line, language, text
+    def __init__(self, place, language, marks, text):
+        self.place, self.language, self.text = place, language, text
         self.marks = dict(mark.partition(":")[::2] for mark in marks)
 
     @property
@@ -42,8 +43,16 @@ class Block:
         return [int(code) for code in self.marks.get("exit", "0").split()]
 
 
+def page(name):
+    return (SOURCE / "docs" / name).read_text()
+
+
 def blocks():
-    found, marks, lines = [], [], (SOURCE / "docs" / "OPERATIONS.md").read_text().splitlines()
+    return [block for name in PAGES for block in blocks_of(name)]
+
+
+def blocks_of(name):
+    found, marks, lines = [], [], page(name).splitlines()
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -52,7 +61,7 @@ def blocks():
             marks.append(mark.group(1))
         elif line.startswith("```"):
             end = lines.index("```", number)
-            found.append(Block(number, line[3:], marks, "\n".join(lines[number:end]) + "\n"))
+            found.append(Block(f"{name}:{number}", line[3:], marks, "\n".join(lines[number:end]) + "\n"))
             number = end + 1
         if not line.startswith("<!--"):
             marks = []
@@ -106,7 +115,7 @@ class Operations(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
 
     def prepare(self, copy):
-        """What is there before the document begins: the package, Curio's user, parameters, an old settings file."""
+        """What is there before the first page begins: the package, Curio's user, parameters, an old settings file."""
         shutil.copy(packing.package_in(FOLDER), copy.seen / HOME)
         directory = copy.seen / "var/tmp/filecoin-proof-parameters"
         directory.mkdir(parents=True, exist_ok=True)
@@ -140,17 +149,32 @@ class Operations(unittest.TestCase):
             for large, small in SMALLER:
                 script = script.replace(large, small)
             done = copy.run(script)
-            self.assertIn(done.returncode, block.exits, f"line {block.line}:\n{script}\n{done.stdout}"
+            self.assertIn(done.returncode, block.exits, f"{block.place}:\n{script}\n{done.stdout}"
                           f"\n{copy.run('cat /var/log/cuzkd.log || true').stdout}")
-            self.assertNotIn("command not found", done.stdout, f"line {block.line}")
+            self.assertNotIn("command not found", done.stdout, f"{block.place}")
+
+    def test_every_page_has_commands(self):
+        for name in PAGES:
+            self.assertTrue([block for block in blocks_of(name) if block.language == "sh"], name)
+
+    def test_links_between_pages_lead_somewhere(self):
+        for name in (*PAGES, "METRICS.md", "../README.md", "../CONTRIBUTING.md"):
+            for target in re.findall(r"\]\((?!http)([^)\s]+)\)", page(name)):
+                file, _, anchor = target.partition("#")
+                path = (SOURCE / "docs" / name).resolve() if not file else (SOURCE / "docs" / name).parent / file
+                self.assertTrue(path.exists(), f"{name}: {target}")
+                if anchor:
+                    headings = re.findall(r"(?m)^#+ (.+)$", path.read_text())
+                    anchors = {re.sub(r"[^\w\- ]", "", h).strip().lower().replace(" ", "-") for h in headings}
+                    self.assertIn(anchor, anchors, f"{name}: {target}")
 
     def test_what_is_not_run_says_why(self):
         for block in blocks():
-            self.assertIn(block.language, ("sh", "toml"), f"line {block.line}")
-            self.assertLessEqual(set(block.marks), {"not run", "exit", "last"}, f"line {block.line}")
+            self.assertIn(block.language, ("sh", "toml"), f"{block.place}")
+            self.assertLessEqual(set(block.marks), {"not run", "exit", "last"}, f"{block.place}")
             if "not run" in block.marks:
-                self.assertGreater(len(block.marks["not run"].split()), 2, f"line {block.line}")
-                print(f"line {block.line} is not run: {block.marks['not run'].strip()}")
+                self.assertGreater(len(block.marks["not run"].split()), 2, f"{block.place}")
+                print(f"{block.place} is not run: {block.marks['not run'].strip()}")
 
     def test_settings_are_accepted(self):
         authority = net.Certificates(self.folder)
@@ -169,11 +193,11 @@ class Operations(unittest.TestCase):
             file = self.folder / "block.toml"
             file.write_text(block.text.replace("/etc/cuzkd/tls", str(folder)))
             checked = fixture.run(fixture.BIN / "cuzkd", "--check-config", "--config", file)
-            self.assertEqual(checked.code, 0, f"line {block.line}: {checked}")
+            self.assertEqual(checked.code, 0, f"{block.place}: {checked}")
 
     def test_commands_inside_sentences_exist(self):
         """`cuzkctl doctor --json` in a sentence: the program knows the subcommands and the flags."""
-        text = re.sub(r"(?s)```.*?```", "", (SOURCE / "docs" / "OPERATIONS.md").read_text())
+        text = re.sub(r"(?s)```.*?```", "", "".join(map(page, PAGES)))
         found = re.findall(r"`((?:cuzkd|cuzkctl)(?: [^`]+)?)`", text)
         self.assertGreater(len(found), 5)
         for command in found:
@@ -193,7 +217,7 @@ class Operations(unittest.TestCase):
                     self.assertIn(word.replace("-", "\\-"), pages, command)
 
     def test_exit_codes_are_those_of_the_pages(self):
-        text = (SOURCE / "docs" / "OPERATIONS.md").read_text().partition("## Exit codes")[2]
+        text = page("RUNNING.md").partition("## Exit codes")[2]
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()
                 if re.match(r"\| ?\d* ?\|", line)]
         for program, column in (("cuzkd", 0), ("cuzkctl", 2)):

@@ -93,8 +93,11 @@ class Package(unittest.TestCase):
         self.assertEqual(found - documents, {
             "etc/cuzkd/cuzkd.toml", "usr/bin/cuzkctl", "usr/bin/cuzkd", "usr/lib/systemd/system/cuzkd.service",
             "usr/lib/sysusers.d/cuzkd.conf", "usr/lib/tmpfiles.d/cuzkd.conf", "usr/share/man/man1/cuzkctl.1.gz",
-            "usr/share/man/man5/cuzkd.toml.5.gz", "usr/share/man/man8/cuzkd.8.gz", "usr/share/lintian/overrides/cuzkd"})
-        for name in ("copyright", "changelog.gz", "CHANGELOG.md", "UPGRADE.md", "OPERATIONS.md", "examples/haproxy.cfg"):
+            "usr/share/man/man5/cuzkd.toml.5.gz", "usr/share/man/man8/cuzkd.8.gz", "usr/share/lintian/overrides/cuzkd",
+            "usr/share/bash-completion/completions/cuzkctl", "usr/share/bash-completion/completions/cuzkd",
+            "usr/share/zsh/vendor-completions/_cuzkctl", "usr/share/zsh/vendor-completions/_cuzkd"})
+        for name in ("copyright", "changelog.gz", "CHANGELOG.md", "UPGRADE.md", "INSTALL.md", "CURIO.md",
+                     "RUNNING.md", "TROUBLESHOOTING.md", "METRICS.md", "PERFORMANCE.md", "examples/haproxy.cfg"):
             self.assertIn(f"usr/share/doc/cuzkd/{name}", documents)
         # Everything of config/ that is no setting is an example.
         for path in (SOURCE / "config").rglob("*"):

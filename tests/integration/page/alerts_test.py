@@ -236,11 +236,11 @@ class Rules(unittest.TestCase):
         self.assertIn(f"{len(expressions)} rules found", self.promtool("check", "rules", file))
 
     def test_every_alert_has_a_section_in_the_handbook(self):
-        headings = re.findall(r"^#+ (.+)$", (ROOT / "docs/OPERATIONS.md").read_text(), re.M)
+        headings = re.findall(r"^#+ (.+)$", (ROOT / "docs/TROUBLESHOOTING.md").read_text(), re.M)
         anchors = {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
         for name, rule in alerts().items():
             file, _, anchor = rule["runbook"].partition("#")
-            self.assertEqual((file, anchor), ("OPERATIONS.md", name.lower()))
+            self.assertEqual((file, anchor), ("TROUBLESHOOTING.md", name.lower()))
             self.assertIn(anchor, anchors)
 
 
