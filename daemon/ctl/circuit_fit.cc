@@ -6,7 +6,6 @@
 #include "core/filecoin/partition.h"
 #include "daemon/common/json_writer.h"
 #include "daemon/ctl/command.h"
-#include "daemon/ctl/progress_view.h"
 #include "daemon/devices/fit.h"
 
 namespace cuzk::daemon {

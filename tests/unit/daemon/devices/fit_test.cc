@@ -5,6 +5,7 @@
 
 #include "core/circuit/circuit.h"
 #include "core/filecoin/partition.h"
+#include "daemon/common/version.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -15,7 +16,7 @@ using Place = CircuitFit::Place;
 class FitTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (std::string(CUZK_CUDA_VERSION) == "none") GTEST_SKIP() << "this build has no CUDA back end";
+    if (Build().cuda == "none") GTEST_SKIP() << "this build has no CUDA back end";
   }
   CircuitFit Fit(std::string_view kind, uint64_t megabytes, unsigned workers = 2) {
     const filecoin::Circuit& circuit = *filecoin::CircuitByNames(kind, "2KiB").value();
