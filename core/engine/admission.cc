@@ -41,6 +41,7 @@ void Admission::Tick() {
     auto job = c_.state.jobs.Find(key);
     c_.jobs.Fail(lock, *job, StrCat("the deadline passed while the job was at stage ", StageName(StageOf(*job))));
   }
+  c_.jobs.ConcludeUrgent(lock);
   c_.jobs.Prune();
   // Parameters may have been evicted since; those that no job waits for any more can be.
   c_.jobs.RefreshAll(lock);

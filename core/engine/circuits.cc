@@ -31,15 +31,35 @@ bool CircuitTable::MayStillLoad(const CircuitRecord& record) const {
 StatusOr<std::shared_ptr<const r1cs::Shape>> CircuitTable::ShapeOf(const filecoin::Circuit& circuit, Actor actor) {
   MutexLock one_at_a_time(shape_mutex_);
   {
-    StateLock lock(state_, actor);
+    StateLock lock(p_.state, actor);
     if (auto shape = Of(circuit).shape) return shape;
   }
-  CUZK_ASSIGN_OR_RETURN(auto shape, work_.MakeShape(circuit));
-  const uint64_t bytes = r1cs::LeaseLayout::For(*shape, layout_).bytes;
-  StateLock lock(state_, actor);
-  Of(circuit).shape = shape;
-  Of(circuit).lease_bytes = bytes;
+  CUZK_ASSIGN_OR_RETURN(auto shape, p_.work.MakeShape(circuit));
+  const uint64_t bytes = r1cs::LeaseLayout::For(*shape, p_.plan.layout).bytes;
+  Status fits = Fits(circuit, *shape, bytes);
+  StateLock lock(p_.state, actor);
+  CircuitRecord& record = Of(circuit);
+  record.shape = shape;
+  record.lease_bytes = bytes;
+  record.fits = std::move(fits);
   return shape;
+}
+
+Status CircuitTable::Fits(const filecoin::Circuit& circuit, const r1cs::Shape& shape, uint64_t lease_bytes) const {
+  const uint64_t limit = p_.budget.limit_bytes();
+  Status why;
+  for (const prover::Device* device : p_.devices) {
+    const StatusOr<prover::Plan> plan = device->MakePlan(shape, p_.plan);
+    // A device that cannot be asked now says so when parameters are loaded.
+    if (!plan.ok()) return absl::OkStatus();
+    const uint64_t needed = plan->parameter_host_bytes + plan->partition_host_bytes + lease_bytes;
+    if (needed <= limit) return absl::OkStatus();
+    why = absl::ResourceExhaustedError(StrCat(circuit.id, " can never fit the memory budget: it needs ", needed,
+                                              " bytes (parameters ", plan->parameter_host_bytes, ", one partition ",
+                                              plan->partition_host_bytes, " and its witness ", lease_bytes,
+                                              "), and the budget has ", limit));
+  }
+  return why;
 }
 
 std::vector<Parameters> CircuitTable::TakeFresh(const std::string& except) {
@@ -65,7 +85,7 @@ std::vector<Parameters> CircuitTable::TakeUnwanted(const std::set<std::string>& 
 }
 
 void CircuitTable::StopUnwantedLoads(const Job& over) {
-  for (const auto& [key, job] : state_.jobs.jobs()) {
+  for (const auto& [key, job] : p_.state.jobs.jobs()) {
     if (key != over.key && !Over(*job) && job->circuit == over.circuit) return;
   }
   for (LoadedParameters& device : circuits_.at(over.circuit).devices) {

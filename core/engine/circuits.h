@@ -34,14 +34,21 @@ struct CircuitRecord {
   const filecoin::Circuit* circuit = nullptr;
   std::shared_ptr<const r1cs::Shape> shape;
   uint64_t lease_bytes = 0;
+  Status fits;  ///< RESOURCE_EXHAUSTED, with figures, if its parameters and one partition can never be in the budget
   std::shared_ptr<const groth16::Verifier> verifier;
   std::vector<LoadedParameters> devices;  ///< by the number of the device
 };
 
 class CircuitTable {
  public:
-  CircuitTable(EngineState& state, ProofWork& work, r1cs::Layout layout, size_t devices)
-      : state_(state), work_(work), layout_(layout), lost_(devices) {}
+  struct Parts {
+    EngineState& state;
+    ProofWork& work;
+    const std::vector<prover::Device*>& devices;
+    const memory::Budget& budget;
+    prover::PlanOptions plan;
+  };
+  explicit CircuitTable(const Parts& parts) : p_(parts), lost_(parts.devices.size()) {}
 
   /// Made on the first call.
   CircuitRecord& Of(const filecoin::Circuit& circuit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
@@ -51,7 +58,7 @@ class CircuitTable {
   bool Live(const filecoin::Circuit& circuit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// Whether a device that is not lost may still get the parameters: its last attempt did not fail.
   bool MayStillLoad(const CircuitRecord& record) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
-  /// The shape, made on the first call. Blocks; takes the engine's mutex.
+  /// The shape, made on the first call; from then on CircuitRecord::fits is known. Blocks; takes the engine's mutex.
   StatusOr<std::shared_ptr<const r1cs::Shape>> ShapeOf(const filecoin::Circuit& circuit, Actor actor);
 
   /// Parameters that were loaded and have not been used yet, of all circuits but one, for the caller to destroy.
@@ -65,9 +72,10 @@ class CircuitTable {
   std::vector<LoadedParameters> LoseDevice(size_t device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 
  private:
-  EngineState& state_;
-  ProofWork& work_;
-  const r1cs::Layout layout_;
+  /// Whether the circuit fits on one of the devices and in the budget.
+  Status Fits(const filecoin::Circuit& circuit, const r1cs::Shape& shape, uint64_t lease_bytes) const;
+
+  const Parts p_;
   Mutex shape_mutex_;  // one shape is made at a time
   std::map<std::string, CircuitRecord> circuits_ ABSL_GUARDED_BY(kEngineState);
   std::vector<bool> lost_ ABSL_GUARDED_BY(kEngineState);  // by the number of the device

@@ -19,7 +19,7 @@ prover::ParameterStoreOptions ParameterOptions(const EngineOptions& options, con
           .digest = options.digest,
           .verified_files = keeps ? options.state_directory / kVerifiedFiles : std::filesystem::path(),
           .points = options.points,
-          .plan = {.workers = options.workers_per_device, .layout = options.layout},
+          .plan = PlanOptionsOf(options),
           .warn = [observer = parts.observer](const std::string& text) {
             if (observer != nullptr) observer->OnWarning(text);
           }};
@@ -37,6 +37,7 @@ Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts, std::
       parameters(parts.seams.parameters != nullptr ? parts.seams.parameters : &own_parameters),
       timeline(started),
       store(std::move(job_store)),
+      urgent_store(store == nullptr ? nullptr : std::make_unique<UrgentStore>(*store)),
       pipeline(PipelineParts{.options = options,
                              .engine = parts,
                              .work = *work,
@@ -44,7 +45,18 @@ Engine::Impl::Impl(EngineOptions engine_options, EngineParts engine_parts, std::
                              .events = events,
                              .timeline = timeline,
                              .store = store.get(),
-                             .request_limit = RequestMemoryLimit(options, *parts.budget)}) {}
+                             .request_limit = RequestMemoryLimit(options, *parts.budget)}) {
+  if (store == nullptr) return;
+  store->OnReplaced([this] {
+    StateLock lock(state(), Actor::kCaller);
+    state().store_replaced = true;
+    state().ended.NotifyAll();
+  });
+}
+
+Engine::Impl::~Impl() {
+  if (store != nullptr) store->OnReplaced(nullptr);
+}
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
@@ -90,8 +102,11 @@ Status Engine::Ready() const {
 Status Engine::AwaitLoss(std::stop_token stop) const {
   EngineState& state = impl_->state();
   StateLock lock(state, Actor::kCaller);
-  while (state.refusing.empty() && !stop.stop_requested()) lock.WaitUntil(state.ended, std::nullopt, stop);
-  return state.refusing.empty() ? absl::OkStatus() : absl::UnavailableError(state.refusing);
+  while (state.refusing.empty() && !state.store_replaced && !stop.stop_requested()) {
+    lock.WaitUntil(state.ended, std::nullopt, stop);
+  }
+  if (!state.refusing.empty()) return absl::UnavailableError(state.refusing);
+  return state.store_replaced ? absl::AbortedError("the folder of the job store was replaced") : absl::OkStatus();
 }
 
 void Engine::SetLimits(const EngineLimits& limits) {
@@ -129,10 +144,10 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
     CUZK_ASSIGN_OR_RETURN(std::optional<JobTicket> joined, JoinOrRefuse(submission));
     if (joined) return *joined;
   }
-  CUZK_RETURN_IF_ERROR(StoreAnswers());
+  if (!HasReserve(submission.facts.kind)) CUZK_RETURN_IF_ERROR(StoreAnswers());
   // What a PoRep is shows only in its C1.
-  if (submission.facts.kind != filecoin::Kind::kPorep && !parameters->Available(*submission.facts.proof->circuit)) {
-    return parameters->Missing(*submission.facts.proof->circuit);
+  if (submission.facts.kind != filecoin::Kind::kPorep) {
+    CUZK_RETURN_IF_ERROR(MayProve(*submission.facts.proof->circuit));
   }
   taken_in = Passage(state(), state().in_flight);
   CUZK_RETURN_IF_ERROR(ReserveFor(submission, *work, *parts.budget, limits.request_memory_bytes));
@@ -148,13 +163,19 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
   std::shared_ptr<Job> job = state().jobs.Add(std::move(submission), Now());
   state().counters.submitted_total++;
   pipeline.jobs().Enter(*job);
-  const JobTicket ticket{.job_id = job->id, .key = job->key, .queue_position = position};
+  const JobTicket ticket{.job_id = job->id, .key = job->key, .queue_position = position, .stored = IsStored(*job)};
   if (parts.observer != nullptr) {
     lock.After([observer = parts.observer, ticket, kind = job->facts.kind, bytes = job->payload_bytes] {
       observer->OnAccepted(ticket, kind, bytes);
     });
   }
   return ticket;
+}
+
+Status Engine::Impl::MayProve(const filecoin::Circuit& circuit) {
+  if (!parameters->Available(circuit)) return parameters->Missing(circuit);
+  StateLock lock(state(), Actor::kCaller);
+  return pipeline.circuits().Of(circuit).fits;
 }
 
 StatusOr<std::optional<JobTicket>> Engine::Impl::JoinOrRefuse(const Submission& submission) {
@@ -164,7 +185,8 @@ StatusOr<std::optional<JobTicket>> Engine::Impl::JoinOrRefuse(const Submission& 
     pipeline.jobs().Join(*job, submission.priority, submission.deadline);
     uint32_t position = 0;
     for (const auto& [key, other] : jobs.jobs()) position += key < job->key && !HasEnded(other->life.now());
-    return JobTicket{.job_id = job->id, .key = job->key, .queue_position = position, .joined = true};
+    return JobTicket{
+        .job_id = job->id, .key = job->key, .queue_position = position, .joined = true, .stored = IsStored(*job)};
   }
   if (jobs.unfinished() >= LimitsOf(submission.facts.kind).unfinished_jobs) {
     return absl::ResourceExhaustedError(StrCat("the queue is full: ", jobs.unfinished(), " jobs are unfinished"));

@@ -37,8 +37,10 @@ class Engine {
   /// Accepts a request, or joins an equal job (same id, kind and payload) that is unfinished or whose proof no caller
   /// has received. An unfinished job then has the higher priority and the later deadline of the two. Looks at message
   /// fields only and returns quickly. After an error the request was not accepted and is gone. INVALID_ARGUMENT and
-  /// UNIMPLEMENTED from the message's fields; RESOURCE_EXHAUSTED: queue, size, memory or store (LimitsFor);
-  /// UNAVAILABLE: draining, no device, or a store that does not answer; FAILED_PRECONDITION: no parameters for the
+  /// UNIMPLEMENTED from the message's fields; RESOURCE_EXHAUSTED: queue, size, memory or store (LimitsFor), or a
+  /// circuit that can never fit the memory budget;
+  /// UNAVAILABLE: draining, no device, or a store that does not answer (a WinningPoSt is then proved without being
+  /// stored); FAILED_PRECONDITION: no parameters for the
   /// circuit, where the message shows it.
   StatusOr<JobTicket> Submit(ProofRequest request);
 
@@ -72,8 +74,9 @@ class Engine {
   EngineStatus Snapshot() const;
   /// OK when jobs are accepted; UNAVAILABLE with the reason otherwise.
   Status Ready() const;
-  /// Blocks until the last device was lost: UNAVAILABLE with the reason. By then every job was kept for the next start
-  /// or has failed; this engine will prove nothing more. OK when `stop` is requested first.
+  /// Blocks until this engine cannot go on, and says why. UNAVAILABLE: the last device was lost; by then every job was
+  /// kept for the next start or has failed, and nothing more will be proved. ABORTED: the folder of the job store was
+  /// replaced by another one; jobs that were accepted are still proved. OK when `stop` is requested first.
   Status AwaitLoss(std::stop_token stop) const;
   /// Timeline of the latest partitions on every worker and thread, in Chrome's trace format.
   std::string TimelineJson() const;

@@ -11,6 +11,7 @@
 #include "core/engine/policy.h"
 #include "core/engine/proof_work.h"
 #include "core/engine/timeline.h"
+#include "core/engine/urgent_store.h"
 #include "core/store/job_store.h"
 
 namespace cuzk::engine {
@@ -18,11 +19,14 @@ namespace cuzk::engine {
 struct Engine::Impl {
   Impl(EngineOptions engine_options, EngineParts engine_parts, std::unique_ptr<store::JobStore> job_store);
 
+  ~Impl();
+
   /// Takes up what the store kept.
   Status Restore();
   void RestoreUnfinished(StateLock& lock, const store::StoredJob& stored, TimePoint submitted)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
-  /// Writes the submission to the store, if there is one.
+  /// Writes the submission to the store, if there is one. A request with a reserve (HasReserve) that cannot be stored
+  /// is proved without: its row stays 0.
   Status Store(Submission& submission, uint64_t most_bytes);
 
   /// UNAVAILABLE, with why, once nothing is accepted any more.
@@ -32,8 +36,12 @@ struct Engine::Impl {
   /// When the store was asked for the oldest operation that has not ended, or the recorder for the oldest record that
   /// is not written.
   std::optional<TimePoint> StoreAsked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// Whether the job is in the store, or there is none.
+  bool IsStored(const Job& job) const { return store == nullptr || job.row != 0; }
   IntakeLimits LimitsOf(filecoin::Kind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   StatusOr<JobTicket> Submit(ProofRequest request);
+  /// FAILED_PRECONDITION without parameters for the circuit; RESOURCE_EXHAUSTED if it is known not to fit the budget.
+  Status MayProve(const filecoin::Circuit& circuit);
   /// A ticket for an equal job (JobTable::FindEqual), nothing if a job may be added, or why not.
   StatusOr<std::optional<JobTicket>> JoinOrRefuse(const Submission& submission)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
@@ -56,7 +64,8 @@ struct Engine::Impl {
   ParameterSource* const parameters;
   EventHub events;
   TimelineLog timeline;
-  std::unique_ptr<store::JobStore> store;  ///< null: nothing survives a restart
+  std::unique_ptr<store::JobStore> store;     ///< null: nothing survives a restart
+  std::unique_ptr<UrgentStore> urgent_store;  ///< null without a store
   Pipeline pipeline;
 };
 

@@ -35,7 +35,20 @@ Status Engine::Impl::Store(Submission& submission, uint64_t most_bytes) {
                           .priority = static_cast<uint8_t>(submission.priority),
                           .digest = submission.digest,
                           .submitted_ms = parts.clock->WallMs()};
-  CUZK_ASSIGN_OR_RETURN(submission.row, store->Accept(stored, submission.vanilla, most_bytes));
+  if (!HasReserve(submission.facts.kind)) {
+    CUZK_ASSIGN_OR_RETURN(submission.row, store->Accept(stored, submission.vanilla, most_bytes));
+    return absl::OkStatus();
+  }
+  const Status healthy = store->health().Check();
+  const StatusOr<int64_t> row =
+      healthy.ok() ? urgent_store->Accept(stored, submission.vanilla, most_bytes) : StatusOr<int64_t>(healthy);
+  if (row.ok()) {
+    submission.row = *row;
+    return absl::OkStatus();
+  }
+  StateLock lock(state(), Actor::kCaller);
+  state().counters.store_errors_total++;
+  pipeline.reports().Warn(lock, StrCat(submission.job_id, ": proved without being stored: ", row.status().message()));
   return absl::OkStatus();
 }
 

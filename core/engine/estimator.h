@@ -1,5 +1,5 @@
 #pragma once
-// How far a job is and how long it will still take, from how long its stages took before.
+// The progress of a job and its remaining time, estimated from how long the stages of its circuit took before.
 
 #include <array>
 #include <cstdint>
@@ -13,14 +13,15 @@ namespace cuzk::engine {
 
 class Estimator {
  public:
-  /// A stage of one job (kParsing, kLoadingParameters, kVerifying) or of one partition (kSynthesis, kDevice,
-  /// kFinishing) of that circuit took so long.
+  /// Records how long a stage of one job (kParsing, kLoadingParameters, kVerifying) or of one partition (kSynthesis,
+  /// kDevice, kFinishing) of that circuit took.
   void Measured(const std::string& circuit, Stage stage, double seconds);
 
-  /// Done work of all work, 0 to 1, in expected seconds; before anything was measured, in typical proportions.
+  /// The share of a job's work that is done, 0 to 1, weighted by the expected seconds of each stage, or by typical
+  /// proportions before anything was measured.
   double Fraction(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
-  /// Nothing before the circuit's synthesis and device stages were measured. `lanes` is how many partitions proceed at
-  /// once.
+  /// Nothing before the circuit's synthesis and device stages were measured. `lanes` is the number of partitions that
+  /// proceed in parallel.
   std::optional<double> SecondsLeft(const Job& job, unsigned lanes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 
  private:

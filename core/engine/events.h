@@ -1,5 +1,5 @@
 #pragma once
-// Progress as a stream. A watcher keeps only the latest state of each job, so a slow reader costs nothing.
+// Progress as a stream. A watcher keeps only the latest state of each job, so a slow reader takes no memory.
 
 #include <chrono>
 #include <condition_variable>
@@ -21,17 +21,19 @@ class EventHub;
 /// One reader's view of the jobs it watches. Next is called by one thread at a time.
 class Watcher {
  public:
-  /// The next event: for each job at most one per kEventInterval, the latest state; the final one always comes.
-  /// nullopt when `until` passes or `stop` is requested (nothing is lost), or when the stream is over.
+  /// Blocks until the next event: the latest state of a job, at most once per kEventInterval and job; a final state is
+  /// always delivered. nullopt when `until` passes or `stop` is requested, in which case no event is lost, or when the
+  /// stream is over.
   std::optional<JobProgress> Next(TimePoint until, std::stop_token stop);
-  /// No event will come any more: the engine stopped, or the one job watched has ended and that was told.
+  /// True when no further event will come: the engine stopped, or the only watched job has ended and Next returned its
+  /// final state.
   bool over() const;
 
  private:
   friend class EventHub;
   struct Entry {
-    std::optional<JobProgress> latest;  // not yet told
-    TimePoint next{};                   // not before
+    std::optional<JobProgress> latest;  // that Next has not returned yet
+    TimePoint next{};                   // the earliest time at which it may
   };
   explicit Watcher(std::optional<uint64_t> key) : key_(key) {}
   void Offer(const JobProgress& progress);
@@ -48,15 +50,16 @@ class Watcher {
 /// At most four events a second and job.
 inline constexpr std::chrono::milliseconds kEventInterval{250};
 
-/// Hands progress to all watchers. Thread-safe.
+/// Delivers progress to all watchers. Thread-safe.
 class EventHub {
  public:
-  /// Watches one job or, without a key, all, beginning with `present`. The watcher is dropped when its owner lets go.
+  /// Watches one job or, without a key, all jobs. The stream begins with `present`, and ends when its owner destroys
+  /// the watcher.
   std::shared_ptr<Watcher> Watch(std::optional<uint64_t> key, const std::vector<JobProgress>& present);
-  /// Whether anybody watches: progress need not be computed otherwise.
+  /// Whether there is a watcher. Without one, progress need not be computed.
   bool watched() const;
   void Publish(const JobProgress& progress);
-  /// Ends every stream, also later ones.
+  /// Ends every stream, including those that are opened later.
   void End();
 
  private:

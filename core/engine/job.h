@@ -31,7 +31,7 @@ JobState JobStateOf(store::RowState state);
 store::RowState RowStateOf(JobState state);
 inline bool IsFinal(JobState state) { return state >= JobState::kCompleted; }
 
-/// Where an unfinished job is; the furthest stage that any of its partitions has reached.
+/// The stage of an unfinished job: the furthest that any of its partitions has reached.
 enum class Stage : uint8_t {
   kQueued,
   kParsing,
@@ -54,12 +54,13 @@ struct ProofRequest {
   filecoin::VanillaRequest vanilla;
 };
 
-/// Names one accepted execution. Equal requests share it until its proof was fetched.
+/// Names one accepted execution. Equal requests share an execution until its proof was fetched.
 struct JobTicket {
   std::string job_id;
-  uint64_t key = 0;             ///< unique in the life of the process, ascending
-  uint32_t queue_position = 0;  ///< unfinished jobs that were there before
-  bool joined = false;          ///< the same id, kind and payload was already there
+  uint64_t key = 0;             ///< unique while the process runs, ascending
+  uint32_t queue_position = 0;  ///< unfinished jobs that were submitted before
+  bool joined = false;          ///< shares the execution of an earlier request with the same id, kind and payload
+  bool stored = true;           ///< false: there is a job store, and the job is proved without being stored
 };
 
 /// Milliseconds by stage, for the answer.

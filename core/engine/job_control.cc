@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/engine/policy.h"
 #include "core/engine/stages/record.h"
 
 namespace cuzk::engine {
@@ -125,10 +126,24 @@ bool JobControl::End(StateLock& lock, Job& job, Outcome outcome) {
       task.timings = job.timings;
       task.timings.total_ms = Milliseconds(p_.clock.Now() - job.submitted);
     }
-    task.outcome = std::move(outcome);
+    task.outcome = outcome;
+    job.recording = std::move(outcome);
+    job.recording_since = p_.clock.Now();
     p_.records->Push(std::move(task));
   }
   return true;
+}
+
+void JobControl::ConcludeUrgent(StateLock& lock) {
+  std::vector<std::shared_ptr<Job>> late;
+  for (const auto& [key, job] : p_.state.jobs.jobs()) {
+    if (!job->life.Is(Life::kRecording) || !HasReserve(job->facts.kind)) continue;
+    if (p_.clock.Now() - *job->recording_since >= kUrgentPatience) late.push_back(job);
+  }
+  for (const auto& job : late) {
+    p_.reports.Warn(lock, StrCat(job->id, ": the job store does not take its end; its callers are answered before"));
+    Conclude(lock, *job, std::move(job->recording));
+  }
 }
 
 void JobControl::Conclude(StateLock& lock, Job& job, Outcome outcome) {

@@ -53,6 +53,8 @@ class JobControl {
   }
   /// The outcome of a job is written, or need not be: its callers may know.
   void Conclude(StateLock& lock, Job& job, Outcome outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// Concludes jobs with a reserve (HasReserve) whose record takes longer than kUrgentPatience.
+  void ConcludeUrgent(StateLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// Ends a job that was in work too often when its device was lost or the process died; `last` says how it went the
   /// last time.
   void GiveUp(StateLock& lock, Job& job, std::string_view last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);

@@ -101,6 +101,8 @@ struct Job {
   JobTimings timings ABSL_GUARDED_BY(kEngineState);
 
   // The end.
+  Outcome recording ABSL_GUARDED_BY(kEngineState);  ///< while kRecording: how it will end
+  std::optional<TimePoint> recording_since ABSL_GUARDED_BY(kEngineState);
   JobState outcome ABSL_GUARDED_BY(kEngineState) = JobState::kQueued;  ///< final once the life has ended
   std::shared_ptr<const std::string> proof ABSL_GUARDED_BY(kEngineState);
   std::string error ABSL_GUARDED_BY(kEngineState);

@@ -19,8 +19,8 @@ namespace cuzk::engine {
 /// received, then those that failed or were cancelled, then proofs that no caller has received; each the longest ended
 /// first.
 struct Retention {
-  uint32_t max_results = 1000;
-  std::chrono::seconds age{3600};
+  uint32_t max_results{};
+  std::chrono::seconds age{};
 };
 
 class JobTable {

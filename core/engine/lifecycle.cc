@@ -35,8 +35,9 @@ constexpr Transition kTransitions[] = {
     {kLoading, kRecording, kAnyWorker},
     {kProving, kRecording, kAnyWorker},
     {kSetAside, kRecording, kAnyWorker},
-    {kRecording, kReporting, {kRecorder}},
-    {kRecording, kEnded, {kRecorder}},
+    // Admission ends a WinningPoSt whose record takes too long.
+    {kRecording, kReporting, {kRecorder, kScheduler}},
+    {kRecording, kEnded, {kRecorder, kScheduler}},
     // An outcome of a job that is not stored.
     {kWaiting, kReporting, kAnyWorker},
     {kParsing, kReporting, kAnyWorker},

@@ -24,23 +24,24 @@ namespace cuzk::engine {
 class ParameterSource;
 class ProofWork;
 
+/// A member without a default here is a setting, whose default is in the table of settings: a caller sets all of these.
 struct EngineOptions {
   std::filesystem::path parameter_directory;
   bool allow_development = false;
   prover::DigestPolicy digest = prover::DigestPolicy::kCheck;
   groth16::PointPolicy points = groth16::PointPolicy::kCurve;
 
-  uint32_t max_unfinished_jobs = 256;                ///< more: RESOURCE_EXHAUSTED
-  uint64_t max_request_bytes = uint64_t{256} << 20;  ///< of one payload; more: RESOURCE_EXHAUSTED
+  uint32_t max_unfinished_jobs{};  ///< more: RESOURCE_EXHAUSTED
+  uint64_t max_request_bytes{};    ///< of one payload; more: RESOURCE_EXHAUSTED
   /// Of the budget, for all requests and their parsed forms; more: RESOURCE_EXHAUSTED, though one request is always
   /// accepted. 0: a quarter of the budget.
-  uint64_t max_request_memory = 0;
-  std::chrono::seconds max_job_time{0};   ///< from submission; 0: no limit
-  uint32_t max_results = 1000;            ///< ended jobs that are kept
-  std::chrono::seconds result_age{3600};  ///< and for how long
+  uint64_t max_request_memory{};
+  std::chrono::seconds max_job_time{};  ///< from submission; 0: no limit
+  uint32_t max_results{};               ///< ended jobs that are kept
+  std::chrono::seconds result_age{};    ///< and for how long
 
-  unsigned synthesis_threads = 1;        ///< requests and partitions that are parsed or synthesized at once
-  unsigned workers_per_device = 2;       ///< and kReservedWorkers more, for CRITICAL partitions alone
+  unsigned synthesis_threads{};          ///< requests and partitions that are parsed or synthesized at once
+  unsigned workers_per_device{};         ///< and kReservedWorkers more, for CRITICAL partitions alone
   unsigned device_queue = 2;             ///< witnesses that may wait for a device, and kReservedPlaces more
   uint32_t overtakes = 16;               ///< partitions that may pass a waiting job before it gets its turn
   uint64_t pinned_bytes_per_device = 0;  ///< cap of each device's pool; 0: the budget alone
@@ -48,19 +49,24 @@ struct EngineOptions {
 
   /// Where accepted jobs and results survive a restart; empty: nowhere.
   std::filesystem::path state_directory;
-  uint64_t max_stored_bytes = uint64_t{8} << 30;  ///< of unfinished requests there; more: RESOURCE_EXHAUSTED
+  uint64_t max_stored_bytes{};  ///< of unfinished requests there; more: RESOURCE_EXHAUSTED
 
   /// A job that was in work this often when its device was lost, or on a device, in parsing or in synthesis when the
   /// process died without a drain, fails instead of being tried again. 0: no limit.
-  uint32_t max_losses = 3;
+  uint32_t max_losses{};
 };
+
+/// What the devices plan with.
+inline prover::PlanOptions PlanOptionsOf(const EngineOptions& options) {
+  return {.workers = options.workers_per_device, .layout = options.layout};
+}
 
 /// The options that may change while the engine works.
 struct EngineLimits {
-  uint32_t max_unfinished_jobs = 256;
-  uint32_t max_results = 1000;
-  std::chrono::seconds result_age{3600};
-  std::chrono::seconds max_job_time{0};
+  uint32_t max_unfinished_jobs{};
+  uint32_t max_results{};
+  std::chrono::seconds result_age{};
+  std::chrono::seconds max_job_time{};
 };
 
 /// Told about measurements; called from the engine's threads, must return quickly, may be called concurrently.

@@ -1,5 +1,6 @@
 #include "core/engine/parameter_source.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/filecoin/parameter_bytes.h"
@@ -10,7 +11,12 @@ FileParameters::FileParameters(std::filesystem::path directory, const prover::Pa
     : directory_(std::move(directory)), store_(options) {}
 
 bool FileParameters::Available(const filecoin::Circuit& circuit) const {
-  return filecoin::CheckParameterHead(circuit, directory_ / circuit.params_file()).ok();
+  if (filecoin::CheckParameterHead(circuit, directory_ / circuit.params_file()).ok()) return true;
+  // What is loaded is used even if its file was deleted or unmounted since.
+  const std::vector<prover::ParameterStatus> loaded = store_.Snapshot();
+  return std::any_of(loaded.begin(), loaded.end(), [&](const prover::ParameterStatus& status) {
+    return status.circuit == circuit.id && status.state == prover::ParameterStatus::State::kReady;
+  });
 }
 
 Status FileParameters::Missing(const filecoin::Circuit& circuit) const {

@@ -19,12 +19,13 @@ namespace cuzk::engine {
 class ParameterSource {
  public:
   virtual ~ParameterSource() = default;
-  /// Whether the circuit's parameters could be had at all; looks for a file, its size and its first bytes at most.
+  /// Whether the circuit's parameters are loaded on a device, or there is a file to load that its size and first bytes
+  /// do not rule out. Quick.
   virtual bool Available(const filecoin::Circuit& circuit) const = 0;
-  /// FAILED_PRECONDITION that says what is missing, how large it is, and how to get it; or that the file is not the
-  /// published one, as its size or its first bytes show. At once: nothing is recorded.
+  /// FAILED_PRECONDITION, saying what is missing, how large it is, and how to get it; or that the file is not the
+  /// published one, as its size or its first bytes show. Quick: no circuit is recorded.
   virtual Status Missing(const filecoin::Circuit& circuit) const = 0;
-  /// Blocks while they are loaded. Errors of prover::ParameterStore::Get, and Missing().
+  /// The parameters, loaded if they are not. Blocks meanwhile. Errors of prover::ParameterStore::Get, and Missing().
   virtual StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
                                                                           const filecoin::Circuit& circuit,
                                                                           std::shared_ptr<const r1cs::Shape> shape,

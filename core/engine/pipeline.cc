@@ -7,7 +7,11 @@ namespace cuzk::engine {
 Pipeline::Pipeline(const PipelineParts& parts)
     : state_(parts.options),
       reports_(state_, *parts.engine.clock, parts.engine.observer, parts.events, parts.timeline),
-      circuits_(state_, parts.work, parts.options.layout, parts.engine.devices.size()),
+      circuits_({.state = state_,
+                 .work = parts.work,
+                 .devices = parts.engine.devices,
+                 .budget = *parts.engine.budget,
+                 .plan = PlanOptionsOf(parts.options)}),
       records_(parts.store == nullptr ? nullptr
                                       : std::make_unique<RecordStage>(state_, *parts.store, *parts.engine.clock)),
       jobs_({state_, parts.options, *parts.engine.clock, parts.engine.observer, reports_, circuits_, records_.get()}),

@@ -1,6 +1,7 @@
 #pragma once
 // Which job goes first, and what is held in reserve for those that cannot wait.
 
+#include <chrono>
 #include <cstdint>
 
 #include "core/engine/job.h"
@@ -21,6 +22,9 @@ struct IntakeLimits {
 /// A WinningPoSt earns or loses a block within half a minute, and must not be refused because other requests wait: it
 /// may exceed each limit by a reserve. No other place decides about that.
 bool HasReserve(filecoin::Kind kind);
+/// For the same reason the disk of the job store does not keep such a job waiting for longer than this: it is then
+/// proved without being stored, and its callers are answered before its end is recorded.
+inline constexpr std::chrono::seconds kUrgentPatience{2};
 /// The limits for a request of that kind.
 IntakeLimits LimitsFor(filecoin::Kind kind, const IntakeLimits& limits);
 /// The reserves: jobs beyond the queue's limit, and bytes beyond a limit of bytes.

@@ -1,5 +1,6 @@
 #pragma once
-// What the engine asks of the rooms that know about proofs. One interface, so that the pipeline is tested without them.
+// What the engine needs from the rooms that know about proofs, as an interface, so that the engine can be tested
+// without them.
 
 #include <memory>
 
@@ -18,15 +19,15 @@ namespace cuzk::engine {
 class ProofWork {
  public:
   virtual ~ProofWork() = default;
-  /// What the message's fields say; cheap.
+  /// Checks the message's fields and returns what they say. Quick.
   virtual StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const = 0;
-  /// An upper estimate of what Parse's result holds, from the bytes of the request's payload.
+  /// An upper bound of the bytes that Parse's result holds, from the bytes of the request's payload.
   virtual uint64_t ParsedBytes(uint64_t payload_bytes) const = 0;
   virtual StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) = 0;
-  /// Slow; the engine keeps the result.
+  /// Records the circuit, which takes seconds; the engine keeps the result.
   virtual StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit) = 0;
-  /// Writes the witness into the lease. Fails where a relation does not hold, or where the public inputs that come out
-  /// are not the partition's.
+  /// Writes the witness into the lease. Fails if a relation does not hold, or if the resulting public inputs differ
+  /// from the partition's.
   virtual StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
                                         const filecoin::Partition& partition, memory::Lease lease,
                                         ThreadPool& pool) = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Which job goes next. No threads, no clock, no memory: times are given, and the caller says what is ready.
+// Which job is served next. Has no threads, no clock and no memory accounting: the caller passes times and says what is
+// ready.
 
 #include <cstdint>
 #include <functional>
@@ -11,26 +12,27 @@
 
 namespace cuzk::engine {
 
-/// Not thread-safe. The unit is one turn: parsing a request, or one partition of it.
+/// Not thread-safe. The unit of scheduling is a turn: parsing a request, or proving one partition of it.
 class Scheduler {
  public:
-  /// `overtakes`: how many turns of other jobs may pass a job that is ready and not served before it goes first.
+  /// `overtakes` is the number of turns of other jobs that may pass a job while it is ready; after that it goes first.
   explicit Scheduler(uint32_t overtakes) : overtakes_(overtakes) {}
 
   /// Keys ascend with submission. A job begins with nothing ready.
   void Add(uint64_t key, Priority priority, std::optional<TimePoint> deadline);
-  /// What equal requests that joined the job asked for. No effect if it is unknown.
+  /// Takes the priority and deadline that an equal request asked for. No effect if the job is unknown.
   void Change(uint64_t key, Priority priority, std::optional<TimePoint> deadline);
-  /// The job is over, or unknown.
+  /// Forgets a job. No effect if it is unknown.
   void Remove(uint64_t key);
-  /// How many turns of the job could be served now.
+  /// Sets how many turns of the job could be served now.
   void SetReady(uint64_t key, uint32_t turns);
 
-  /// Who is to be served among the jobs that `may_go` admits: a job that was passed too often (the longest waiting of
-  /// those), else the highest priority, the earliest submission first. nullopt: nobody. Changes nothing.
+  /// The job to serve next among those that `may_go` admits: a job that was passed too often (of several, the one
+  /// passed most), otherwise the highest priority, and of equal priorities the earliest submission. nullopt: none.
+  /// Changes nothing.
   std::optional<uint64_t> Next(const std::function<bool(uint64_t key)>& may_go) const;
-  /// One turn of the job was served: it has one fewer ready, and the others that are ready and were submitted earlier
-  /// or have another priority were passed once more.
+  /// Records that one turn of the job was served: the job has one turn fewer ready, and every other ready job that was
+  /// submitted earlier or has another priority was passed once more.
   void Served(uint64_t key);
 
   /// Jobs whose deadline is not after `now`, by key.

@@ -46,7 +46,8 @@ struct EngineState {
   unsigned usable_devices ABSL_GUARDED_BY(kEngineState) = 0;
   bool draining ABSL_GUARDED_BY(kEngineState) = false;
   bool stopping ABSL_GUARDED_BY(kEngineState) = false;
-  std::string refusing ABSL_GUARDED_BY(kEngineState);  ///< why nothing is accepted, if no device is left
+  std::string refusing ABSL_GUARDED_BY(kEngineState);         ///< why nothing is accepted, if no device is left
+  bool store_replaced ABSL_GUARDED_BY(kEngineState) = false;  ///< the folder of the job store will not come back
   uint32_t max_unfinished_jobs ABSL_GUARDED_BY(kEngineState);
   std::chrono::seconds max_job_time ABSL_GUARDED_BY(kEngineState);  ///< from submission; 0: no limit
 

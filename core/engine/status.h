@@ -1,5 +1,5 @@
 #pragma once
-// A picture of the engine at one moment. Taking it touches no device and takes no lock that is held while proving.
+// A snapshot of the engine. Taking it calls no device and takes no lock that is held while proving.
 
 #include <array>
 #include <cstdint>
@@ -51,7 +51,7 @@ struct DeviceStatus {
   int ordinal = 0;
   prover::DeviceIdentity identity;
   prover::MemoryInfo memory;      ///< as the workers last saw it
-  double memory_seconds_ago = 0;  ///< when that was
+  double memory_seconds_ago = 0;  ///< age of `memory`
   std::string lost;               ///< why; empty: healthy
   std::vector<WorkerStatus> workers;
   memory::PinnedPoolSnapshot pool;
@@ -71,11 +71,11 @@ struct EngineCounters {
   uint64_t submitted_total = 0, joined_total = 0, refused_total = 0;
   uint64_t wrong_proofs_total = 0;            ///< partitions whose proof did not verify
   uint64_t verifier_disagreements_total = 0;  ///< jobs whose proofs verified one by one, but not together
-  uint64_t store_errors_total = 0;            ///< of what ended, what could not be written to the job store
-  uint64_t store_damaged_total = 0;           ///< jobs of which row, proof or request was changed by the disk
+  uint64_t store_errors_total = 0;            ///< writes to the job store that failed
+  uint64_t store_damaged_total = 0;           ///< jobs whose row, proof or request the disk has changed
   uint64_t device_errors_total = 0;           ///< partitions that a device gave back with an error
   uint64_t devices_lost_total = 0;
-  uint64_t retries_total = 0;          ///< partitions proved again, for whichever reason
+  uint64_t retries_total = 0;          ///< partitions that were returned to be proved again
   uint64_t partitions_total = 0;       ///< proved and collected
   uint64_t scheduler_turns_total = 0;  ///< grows at least once a second while the engine lives
 };
@@ -94,14 +94,14 @@ struct EngineStatus {
   std::vector<prover::ParameterStatus> parameters;
   std::map<std::string, uint32_t> parameter_users;  ///< by circuit: partitions that are on their way with them
   std::map<filecoin::Kind, KindStatus> kinds;       ///< all four
-  std::vector<JobStatus> jobs;                      ///< unfinished in order of submission, then those that ended lately
+  std::vector<JobStatus> jobs;                      ///< unfinished in order of submission, then recently ended
   EngineCounters counters;
   unsigned synthesis_threads = 0, synthesis_active = 0;
   uint64_t results_kept = 0;
-  double store_wait_seconds = 0;  ///< that the job store has not answered the oldest of what it was asked; 0: nothing
+  double store_wait_seconds = 0;         ///< age of the oldest operation that the job store has not completed; 0: none
   std::vector<ErrorStatus> last_errors;  ///< newest first, at most 20
 
-  /// How many hold the parameters of a circuit: partitions, or the one who just loaded them.
+  /// How many partitions hold the parameters of a circuit; 1 while they are only held by the load that just ended.
   uint32_t ParameterReferences(const std::string& circuit) const;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What every worker and thread did lately, for a picture in a trace viewer.
+// What every worker and thread has done recently, for display in a trace viewer.
 
 #include <cstdint>
 #include <deque>
@@ -13,7 +13,7 @@
 
 namespace cuzk::engine {
 
-/// One bar: on which row, what, for which job.
+/// One bar: a track, what was done on it, and for which job.
 struct TimelineBar {
   std::string track;      ///< "synthesis 0", "device 0 worker 1", "finisher", "loader 0"
   std::string_view name;  ///< a constant of the program
@@ -23,8 +23,8 @@ struct TimelineBar {
   uint32_t partition = 0;
 };
 
-/// Thread-safe. Keeps the latest bars, a bounded number. Reading holds its lock no longer than it takes to copy
-/// pointers, so nobody who draws waits for a reader.
+/// Thread-safe. Keeps the latest bars, at most `most` of them. A reader holds the lock only while it copies pointers,
+/// so a thread that adds a bar never waits long.
 class TimelineLog {
  public:
   explicit TimelineLog(TimePoint origin, size_t most = 20'000) : origin_(origin), most_(most) {}

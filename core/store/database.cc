@@ -32,6 +32,8 @@ StatusOr<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& 
   sqlite3_busy_timeout(database->handle_, kBusyMs);
   CUZK_RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode=WAL"));
   CUZK_RETURN_IF_ERROR(database->Execute("PRAGMA synchronous=FULL"));
+  // The journal is checkpointed at every thousand pages. What a long reader has made of it goes when it begins anew.
+  CUZK_RETURN_IF_ERROR(database->Execute(StrCat("PRAGMA journal_size_limit=", kJournalBytes)));
   return database;
 }
 

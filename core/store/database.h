@@ -14,6 +14,10 @@
 
 namespace cuzk::store {
 
+/// The most bytes that the journal (jobs.sqlite-wal) keeps when no reader is in a transaction; while one is, SQLite
+/// cannot write over what that reader may still read.
+inline constexpr uint64_t kJournalBytes = uint64_t{4} << 20;
+
 /// Used by one thread at a time. Every commit is flushed to disk.
 class Database {
  public:

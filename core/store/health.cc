@@ -42,12 +42,28 @@ Status DiskHealth::CheckFolder() {
   struct stat opened {};
   struct stat now {};
   if (fstat(watched_file_, &opened) != 0) return ErrnoStatus(errno, "look at", watched_path_);
-  gone_ = stat(watched_path_.c_str(), &now) != 0 || now.st_dev != opened.st_dev || now.st_ino != opened.st_ino;
-  return Folder();
+  if (stat(watched_path_.c_str(), &now) == 0 && now.st_dev == opened.st_dev && now.st_ino == opened.st_ino) {
+    folder_ = Folder::kOpened;
+  } else {
+    folder_ = stat(directory_.c_str(), &now) == 0 ? Folder::kReplaced : Folder::kRemoved;
+  }
+  return FolderStatus();
 }
 
-Status DiskHealth::Folder() const {
-  if (!gone_) return absl::OkStatus();
+void DiskHealth::OnReplaced(std::function<void()> call) {
+  MutexLock lock(call_mutex_);
+  on_replaced_ = std::move(call);
+}
+
+void DiskHealth::TellIfReplaced(Folder before) {
+  // The second look: a folder that is being removed is empty for a moment.
+  if (before != Folder::kReplaced || folder_ != Folder::kReplaced) return;
+  MutexLock lock(call_mutex_);
+  if (auto call = std::exchange(on_replaced_, nullptr)) call();
+}
+
+Status DiskHealth::FolderStatus() const {
+  if (folder_ == Folder::kOpened) return absl::OkStatus();
   return absl::UnavailableError(StrCat("the job store in ", directory_.string(),
                                        " was removed or replaced while the daemon ran; restart the daemon"));
 }
@@ -68,7 +84,7 @@ Status DiskHealth::Answers() const {
 
 Status DiskHealth::Check() const {
   CUZK_RETURN_IF_ERROR(Answers());
-  Status found = Folder();
+  Status found = FolderStatus();
   if (found.ok()) {
     MutexLock lock(mutex_);
     found = latest_;
@@ -89,6 +105,7 @@ void DiskHealth::Start(Trial trial, std::chrono::milliseconds first) {
 
 void DiskHealth::Run(const Trial& trial, std::chrono::milliseconds first, const std::stop_token& stop) {
   TimePoint next = std::chrono::steady_clock::now() + first;
+  Folder seen = Folder::kOpened;  // by the latest trial
   for (;;) {
     {
       MutexLock lock(mutex_);
@@ -101,7 +118,12 @@ void DiskHealth::Run(const Trial& trial, std::chrono::milliseconds first, const 
       const Operation operation(*this);
       found = trial(directory_);
     }
-    if (watched_file_ >= 0) (void)CheckFolder();
+    if (watched_file_ >= 0) {
+      const Folder before = seen;
+      (void)CheckFolder();
+      seen = folder_;
+      TellIfReplaced(before);
+    }
     next = std::chrono::steady_clock::now() + (found.ok() ? kTrialPause : kPauseAfterFailure);
     MutexLock lock(mutex_);
     latest_ = std::move(found);

@@ -54,6 +54,9 @@ class DiskHealth {
   void Start(Trial trial, std::chrono::milliseconds first);
   /// Looks whether the folder is still the one that was opened. UNAVAILABLE if it was removed or replaced.
   Status CheckFolder();
+  /// `call` is called once by the thread of the trials, when two of them in a row find another folder in the place of
+  /// the one that was opened: that one will not come back. After OnReplaced(nullptr) no call is running.
+  void OnReplaced(std::function<void()> call);
   /// A job was written: whatever a trial has found before is over.
   void Wrote();
 
@@ -66,15 +69,19 @@ class DiskHealth {
   std::optional<TimePoint> OldestOperation() const;
 
  private:
+  enum class Folder { kOpened, kRemoved, kReplaced };
   void Run(const Trial& trial, std::chrono::milliseconds first, const std::stop_token& stop);
-  Status Folder() const;
+  void TellIfReplaced(Folder before);
+  Status FolderStatus() const;
 
   const std::filesystem::path directory_;
   const std::chrono::milliseconds patience_;
   const Clock& clock_;
   int watched_file_ = -1;  // set once, before other threads know of this
   std::filesystem::path watched_path_;
-  std::atomic<bool> gone_ = false;
+  std::atomic<Folder> folder_ = Folder::kOpened;  // as it was last seen
+  Mutex call_mutex_;                              // held while on_replaced_ is called
+  std::function<void()> on_replaced_ ABSL_GUARDED_BY(call_mutex_);
   mutable Mutex mutex_;
   Condition wake_;
   std::multiset<TimePoint> operations_ ABSL_GUARDED_BY(mutex_);  // that have not ended

@@ -76,6 +76,7 @@ class JobStore {
 
   /// See DiskHealth.
   const DiskHealth& health() const { return health_; }
+  void OnReplaced(std::function<void()> call) { health_.OnReplaced(std::move(call)); }
 
  private:
   class Turn;

@@ -65,6 +65,7 @@ class Life {
   void Drain();
   void Reload();
   void DevicesLost();
+  void StoreLost();
   void ListenerLost();
 
   const SettingSources& sources_;
@@ -110,6 +111,15 @@ void Life::DevicesLost() {
   if (!draining_) Drain();
 }
 
+void Life::StoreLost() {
+  daemon_->log().Error(
+      "the folder of jobs.state_directory was replaced by another one, in which this process keeps nothing: ending "
+      "after "
+      "the jobs that were accepted, so that the next start takes up the new one");
+  daemon_->Refuse("the folder of jobs.state_directory was replaced: the daemon ends after its jobs");
+  Drain();
+}
+
 void Life::ListenerLost() {
   daemon_->log().Error(
       "gRPC no longer accepts connections, most likely because no file descriptor is left; exiting, so that the "
@@ -131,10 +141,11 @@ StatusOr<DaemonExit> Life::Run() {
     inbox_.Post(loaded_.ok() ? Event::kLoaded : Event::kLoadFailed);
   });
   loss_ = std::jthread([this](std::stop_token stop) {
-    if (!daemon_->AwaitLoss(std::move(stop)).ok()) inbox_.Post(Event::kDevicesLost);
+    const Status lost = daemon_->AwaitLoss(std::move(stop));
+    if (!lost.ok()) inbox_.Post(absl::IsAborted(lost) ? Event::kStoreLost : Event::kDevicesLost);
   });
   daemon_->OnListenerLost([this] { inbox_.Post(Event::kListenerLost); });
-  bool lost = false;
+  DaemonExit end = DaemonExit::kOk;
   while (true) {
     switch (inbox_.Next()) {
       case Event::kLoaded:
@@ -143,7 +154,7 @@ StatusOr<DaemonExit> Life::Run() {
         supervisor_.Ready();
         break;
       case Event::kLoadFailed:
-        if (draining_ || lost) break;
+        if (draining_) break;
         return loaded_;
       case Event::kReloadSignal:
         Reload();
@@ -152,16 +163,21 @@ StatusOr<DaemonExit> Life::Run() {
         StopSignal();
         break;
       case Event::kDevicesLost:
-        lost = true;
+        end = DaemonExit::kInternal;
         DevicesLost();
+        break;
+      case Event::kStoreLost:
+        if (draining_) break;
+        end = DaemonExit::kTemporary;
+        StoreLost();
         break;
       case Event::kListenerLost:
         if (draining_) break;
-        lost = true;
+        end = DaemonExit::kInternal;
         ListenerLost();
         break;
       case Event::kDrained:
-        return lost ? DaemonExit::kInternal : DaemonExit::kOk;
+        return end;
     }
   }
 }

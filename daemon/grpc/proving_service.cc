@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/engine/policy.h"
 #include "daemon/common/convert.h"
 #include "daemon/grpc/call.h"
 
@@ -11,6 +12,11 @@ namespace {
 // The server owns the request and nobody reads it after the call: taking its payload saves a copy of up to 256 MiB.
 v1::SubmitProofRequest&& Take(const v1::SubmitProofRequest& request) {
   return std::move(const_cast<v1::SubmitProofRequest&>(request));
+}
+
+/// A WinningPoSt is proved even where it cannot be stored: its caller should know that a restart loses it.
+void TellIfNotStored(grpc::ServerContext& context, const engine::JobTicket& ticket) {
+  if (!ticket.stored) context.AddInitialMetadata("cuzk-stored", "no");
 }
 
 }  // namespace
@@ -48,12 +54,13 @@ void ProvingService::Deliver(const grpc::ServerContext& context, const engine::J
   });
 }
 
-grpc::Status ProvingService::SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest* request,
+grpc::Status ProvingService::SubmitProof(grpc::ServerContext* context, const v1::SubmitProofRequest* request,
                                          v1::SubmitProofResponse* response) {
   StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(Share::kUrgent);
   if (!seat.ok()) return Answer("SubmitProof", seat.status());
   StatusOr<engine::JobTicket> ticket = Submit(*request, std::nullopt);
   if (ticket.ok()) {
+    TellIfNotStored(*context, *ticket);
     response->set_job_id(ticket->job_id);
     response->set_queue_position(ticket->queue_position);
   }
@@ -86,11 +93,13 @@ grpc::Status ProvingService::AwaitProof(grpc::ServerContext* context, const v1::
 grpc::Status ProvingService::Prove(grpc::ServerContext* context, const v1::ProveRequest* request,
                                    v1::ProveResponse* response) {
   if (!request->has_submit()) return Answer("Prove", absl::InvalidArgumentError("the field submit is missing"));
-  const bool urgent = request->submit().proof_kind() == v1::WINNING_POST;
+  const filecoin::KindRow* kind = filecoin::FindKind(static_cast<uint64_t>(request->submit().proof_kind()));
+  const bool urgent = kind != nullptr && engine::HasReserve(kind->kind);
   StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(urgent ? Share::kUrgent : Share::kWaiting);
   if (!seat.ok()) return Answer("Prove", seat.status());
   StatusOr<engine::JobTicket> ticket = Submit(request->submit(), DeadlineOf(*context));
   if (!ticket.ok()) return Answer("Prove", ticket.status());
+  TellIfNotStored(*context, *ticket);
   StatusOr<engine::JobResult> result = WaitInSlices<engine::JobResult>(
       *context, std::nullopt, stop_, [&](engine::TimePoint end) { return engine_.Await(ticket->key, end, stop_); });
   if (options_.cancel_abandoned && context->IsCancelled()) engine_.Abandon(*ticket);

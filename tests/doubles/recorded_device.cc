@@ -73,7 +73,15 @@ StatusOr<std::unique_ptr<Pending>> RecordedDevice::Answered(const MsmResults& re
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
+  ++computing_;
   never.wait_for(lock, options.stop, compute_.load(), [] { return false; });
+  if (const std::stop_source hold = held(); hold.stop_possible()) {
+    std::stop_source either;
+    auto go_on = [&] { either.request_stop(); };
+    std::stop_callback released(hold.get_token(), go_on), cancelled(options.stop, go_on);
+    never.wait(lock, either.get_token(), [] { return false; });
+  }
+  --computing_;
   if (options.stop.stop_requested()) return absl::CancelledError("cancelled while the partition was being proved");
   answered_++;
   if (options.progress) options.progress(1, 1);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 
 #include "core/base/bytes.h"
 #include "core/prover/device.h"
@@ -35,6 +36,16 @@ class RecordedDevice : public prover::Device {
 
   /// How long an answer takes in the compute region, where one partition is at a time.
   void set_compute(std::chrono::milliseconds compute) { compute_ = compute; }
+  /// From now on the partition that is in the compute region stays there, until ReleaseCompute.
+  void HoldCompute() {
+    std::lock_guard lock(held_mutex_);
+    held_ = std::stop_source();
+  }
+  void ReleaseCompute() { held().request_stop(); }
+  /// Partitions that wait for the compute region.
+  size_t waiting() const { return region_.waiting(); }
+  /// Partitions that are in the compute region: 0 or 1.
+  int computing() const { return computing_; }
   /// Every n-th partition of a circuit of at most 2^log2_domain rows is proved in full although it was recorded; 0:
   /// none.
   void set_prove_every(uint64_t n, unsigned log2_domain) {
@@ -64,11 +75,18 @@ class RecordedDevice : public prover::Device {
  private:
   class Proved;
   class Answer;
+  std::stop_source held() const {
+    std::lock_guard lock(held_mutex_);
+    return held_;
+  }
   StatusOr<std::unique_ptr<prover::Pending>> Answered(const groth16::MsmResults& results,
                                                       const prover::StartOptions& options);
 
   prover::Device& inner_;
   std::atomic<std::chrono::milliseconds> compute_{};
+  mutable std::mutex held_mutex_;
+  std::stop_source held_{std::nostopstate};  // requested: released; without a state: never held; guarded by held_mutex_
+  std::atomic<int> computing_ = 0;
   const std::shared_ptr<ProofRecords> records_;
   std::atomic<uint64_t> prove_every_ = 0, small_starts_ = 0, proved_ = 0, answered_ = 0;
   std::atomic<unsigned> log2_domain_ = 0;

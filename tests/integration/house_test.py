@@ -273,6 +273,17 @@ class House(unittest.TestCase):
                 wrong.append(f"{relative(path)}: not named in its folder's CMake files")
         self.assertEqual(wrong, [])
 
+    def test_every_setting_is_read(self):
+        """A row of the table that no code reads promises what is not there."""
+        table = ROOT / "core/base/settings_table.cc"
+        names = re.findall(r'^\s*\{"([a-z_.]+)", k', table.read_text(), re.M)
+        self.assertGreater(len(names), 30)
+        text = "\n".join(p.read_text(errors="replace") for p in sources()
+                         if p != table and relative(p).startswith("daemon/"))
+        reader = r'\b(?:Text|Bool|Integer|Duration|Mode|List|Size|SizeOf|InRange|WholeSeconds)\((?:\w+, )?"%s"'
+        unread = [name for name in names if not re.search(reader % re.escape(name), text)]
+        self.assertEqual(unread, [])
+
     def test_ctest_has_labels(self):
         if BUILD is None:
             self.skipTest("no build tree given")

@@ -82,6 +82,11 @@ StatusOr<Parameters> LoadStage::Fetch(const filecoin::Circuit& circuit, std::sto
   // Recording the circuit takes seconds: not before it is known that there is something to load.
   if (!c_.parameters.Available(circuit)) return c_.parameters.Missing(circuit);
   CUZK_ASSIGN_OR_RETURN(auto shape, c_.circuits.ShapeOf(circuit, Actor::kLoader));
+  {
+    // Nothing is loaded for jobs that could not be proved afterwards.
+    StateLock lock(c_.state, Actor::kLoader);
+    CUZK_RETURN_IF_ERROR(c_.circuits.Of(circuit).fits);
+  }
   Progress progress = [&](uint64_t done, uint64_t total) {
     StateLock lock(c_.state, Actor::kLoader);
     for (const auto& job : Waiting(circuit)) {

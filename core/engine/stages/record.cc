@@ -72,7 +72,8 @@ void RecordStage::Finish(RecordTask task, const Status& written) {
     state_.counters.store_errors_total++;
     reports_->Warn(lock, std::string(written.message()));
   }
-  if (task.what == RecordTask::What::kEnd) jobs_->Conclude(lock, *task.job, std::move(task.outcome));
+  if (task.what != RecordTask::What::kEnd || !task.job->life.Is(Life::kRecording)) return;
+  jobs_->Conclude(lock, *task.job, std::move(task.outcome));
 }
 
 }  // namespace cuzk::engine

@@ -57,6 +57,21 @@ class Manners(unittest.TestCase):
         self.addCleanup(connection.close)
         return connection
 
+    # A WinningPoSt that no disk takes.
+
+    def test_a_winning_post_that_is_not_stored_is_marked_in_the_metadata(self):
+        daemon = self.start()
+        request = requests("winning")[0]
+        self.assertNotIn("stored", net.client(MODULES, "submit", daemon.address, request, "stored"))
+        daemon.tell("hang-store accept")
+        self.addCleanup(daemon.tell, "hang-store")
+        answer = net.client(MODULES, "submit", daemon.address, request, "unstored")
+        self.assertEqual(answer["stored"], "no", answer)
+        self.assertEqual(daemon.control("await", "unstored").code, 0)
+        window = net.client(MODULES, "submit", daemon.address, requests("window")[0], "window")
+        self.assertEqual(window["code"], "UNAVAILABLE", window)
+        daemon.tell("hang-store")
+
     # Keepalive.
 
     def test_clients_may_ping_between_calls(self):

@@ -14,7 +14,9 @@
 #include "core/groth16/verifier.h"
 #include "core/memory/detect.h"
 #include "core/prover/cpu_device.h"
+#include "tests/doubles/engine_options.h"
 #include "tests/fixtures.h"
+#include "tests/unit/groth16/scratch_dir.h"
 #include "tests/unit/memory/faulty_allocator.h"
 
 namespace cuzk::engine {
@@ -36,12 +38,12 @@ class EngineProof : public testing::Test {
     ASSERT_TRUE(limits.ok()) << limits.status();
     budget_ = std::make_unique<memory::Budget>(
         memory::BudgetOptions{.limit_bytes = memory::DefaultBudget(*limits), .refuse = std::move(refuse)});
-    EngineOptions options{.parameter_directory = CUZK_TEST_PARAMETERS, .allow_development = true};
+    EngineOptions options{.parameter_directory = parameters_, .allow_development = true};
     // Made a moment ago and checked by whoever made them.
     options.digest = prover::DigestPolicy::kSkip;
     options.points = groth16::PointPolicy::kCanonical;
     EngineParts parts{.budget = budget_.get(), .devices = {device_.get()}, .pool = &pool_, .arithmetic = *arithmetic};
-    auto engine = Engine::Create(options, parts);
+    auto engine = Engine::Create(testing_support::Filled(options), parts);
     ASSERT_TRUE(engine.ok()) << engine.status();
     engine_ = *std::move(engine);
   }
@@ -97,6 +99,7 @@ class EngineProof : public testing::Test {
     EXPECT_THAT(*wrong, testing::IsEmpty());
   }
 
+  std::filesystem::path parameters_ = CUZK_TEST_PARAMETERS;
   ThreadPool pool_{0};
   testing_support::FaultyAllocator allocator_;
   std::unique_ptr<prover::Device> device_;
@@ -104,6 +107,24 @@ class EngineProof : public testing::Test {
   std::unique_ptr<Engine> engine_;
   std::map<uint64_t, std::string> names_;
 };
+
+TEST_F(EngineProof, SmallParametersThatAreLoadedAreUsedWithoutTheirFile) {
+  testing_support::ScratchDir links;
+  for (const auto& entry : std::filesystem::directory_iterator(CUZK_TEST_PARAMETERS)) {
+    std::filesystem::create_symlink(entry.path(), links / entry.path().filename().string());
+  }
+  engine_.reset();
+  parameters_ = links.path();
+  Begin({});
+  ExpectValid(Submit("winning/2KiB-winning-1000-a"));
+  for (const auto& entry : std::filesystem::directory_iterator(links.path())) std::filesystem::remove(entry.path());
+  auto again = filecoin::ReadRequestDirectory(Recorded("winning/2KiB-winning-1000-a"));
+  ASSERT_TRUE(again.ok()) << again.status();
+  auto ticket = engine_->Submit({.request_id = "again", .vanilla = std::move(again->request)});
+  ASSERT_TRUE(ticket.ok()) << ticket.status();
+  names_[ticket->key] = "winning/2KiB-winning-1000-a";
+  ExpectValid(*ticket);
+}
 
 TEST_F(EngineProof, SeveralSmallJobsAtOnce) {
   std::vector<JobTicket> tickets;

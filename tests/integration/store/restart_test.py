@@ -23,8 +23,8 @@ class JobStore(unittest.TestCase):
         self.addCleanup(daemon.close)
         return daemon
 
-    def submit(self, daemon, name):
-        return daemon.control("submit", "--request", requests("winning")[0], "--id", name)
+    def submit(self, daemon, name, kind="window"):
+        return daemon.control("submit", "--request", requests(kind)[0], "--id", name)
 
     def await_not_ready(self, daemon, words):
         def refused():
@@ -103,10 +103,10 @@ class JobStore(unittest.TestCase):
         daemon = self.start()
         daemon.tell("hang-store accept")
         self.addCleanup(daemon.tell, "hang-store")
-        self.assertEqual(self.submit(daemon, "unstored").code, 0)
+        self.assertEqual(self.submit(daemon, "unstored", "winning").code, 0)
         self.assertEqual(daemon.control("await", "unstored").code, 0)
         self.assertIn("unstored: proved without being stored: ", daemon.log())
-        refused = daemon.control("submit", "--request", requests("window")[0], "--id", "window")
+        refused = self.submit(daemon, "window")
         self.assertEqual(refused.code, UNAVAILABLE, refused)
         daemon.tell("hang-store")
 

@@ -12,6 +12,7 @@
 #include "core/groth16/verifier.h"
 #include "core/memory/detect.h"
 #include "core/prover/cpu_device.h"
+#include "tests/doubles/engine_options.h"
 #include "tests/doubles/faulty_device.h"
 #include "tests/doubles/recorded_device.h"
 #include "tests/fixtures.h"
@@ -82,7 +83,7 @@ class RealWorld final : public StormWorld {
     options.synthesis_threads = 2;
     options.state_directory = *scratch_ / "state";
     options.max_losses = 0;  // chance may meet one job often
-    engine_ = Engine::Create(options, parts).value();
+    engine_ = Engine::Create(testing_support::Filled(options), parts).value();
     return *engine_;
   }
   void Stop() override {

@@ -153,7 +153,6 @@ TEST(Engine, CancelEndsAtOnceAndFreesWhatTheJobHeld) {
   engine.device().Hold();
   JobTicket running = engine.Submit("running", "9");
   engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() > 0; });
-  engine.work();
   EXPECT_EQ(*engine->Cancel("running"), true);
   JobResult result = engine.Await(running);
   EXPECT_EQ(result.state, JobState::kCancelled);
@@ -209,9 +208,12 @@ TEST(Engine, DeadlinesEndJobs) {
   limited.device().Hold();
   EXPECT_EQ(limited.Prove("1").state, JobState::kFailed);
   // What the operator allows can change; who was there before keeps its deadline.
-  limited->SetLimits({.max_job_time = minutes(10)});
+  EngineLimits limits = testing_support::kLimits;
+  limits.max_job_time = minutes(10);
+  limited->SetLimits(limits);
   JobTicket before = limited.Submit("before", "1");
-  limited->SetLimits({.max_job_time = std::chrono::seconds(1)});
+  limits.max_job_time = std::chrono::seconds(1);
+  limited->SetLimits(limits);
   EXPECT_EQ(limited.Prove("1").state, JobState::kFailed);
   limited.device().Release();
   EXPECT_EQ(limited.Await(before).state, JobState::kCompleted);

@@ -210,7 +210,7 @@ TEST(Faults, BudgetTooSmallForAWitnessSaysSoInWords) {
   SmallEngine engine({.budget = {.limit_bytes = parameters + 3000}});
   JobResult result = engine.Prove("1");
   EXPECT_EQ(result.state, JobState::kFailed);
-  EXPECT_THAT(result.error, HasSubstr("no memory for its witness"));
+  EXPECT_THAT(result.error, HasSubstr("can never fit the memory budget: it needs "));
 }
 
 TEST(Faults, TightBudgetServesManyJobsOfSeveralCircuitsInTurn) {

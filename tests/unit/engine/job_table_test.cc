@@ -29,7 +29,7 @@ void Finish(JobTable& table, Job& job, JobState state, const std::string& text, 
 }
 
 TEST(JobTable, JoinsOnlyEqualUnfinishedJobs) {
-  JobTable table({});
+  JobTable table({.max_results = 1000, .age = seconds(3600)});
   auto first = table.Add(MakeSubmission("x", 1), {});
   EXPECT_EQ(table.FindEqual("x", Kind::kWindow, first->digest), first);
   EXPECT_EQ(table.FindEqual("x", Kind::kWinning, first->digest), nullptr);
@@ -45,7 +45,7 @@ TEST(JobTable, JoinsOnlyEqualUnfinishedJobs) {
 }
 
 TEST(JobTable, AJobEndsOnceAndStopsItsWorkers) {
-  JobTable table({});
+  JobTable table({.max_results = 1000, .age = seconds(3600)});
   auto job = table.Add(MakeSubmission("x", 1), TimePoint{} + seconds(1));
   job->partitions.resize(2);
   Finish(table, *job, JobState::kCancelled, "by request", TimePoint{} + seconds(3));

@@ -70,7 +70,7 @@ class Losses : public testing::Test {
   }
 
   ScratchDir scratch_;
-  SmallEngineOptions options_{.engine = {.workers_per_device = 1, .device_queue = 1}};
+  SmallEngineOptions options_{.engine = {.workers_per_device = 1, .device_queue = 1, .max_losses = 3}};
   bool submitted_ = false;
 };
 
@@ -152,7 +152,8 @@ TEST(LossesChild, DISABLED_Run) {
   ASSERT_NE(directory, nullptr);
   const std::filesystem::path base(directory);
   const bool parsing = std::getenv("CUZK_LOSSES_PARSING") != nullptr;
-  SmallEngine engine({.engine = {.workers_per_device = 1, .device_queue = 1, .state_directory = base / "state"}});
+  SmallEngine engine(
+      {.engine = {.workers_per_device = 1, .device_queue = 1, .state_directory = base / "state", .max_losses = 3}});
   engine.device().Hold();
   if (!std::filesystem::exists(base / "submitted")) {
     engine.Submit("poison", parsing ? "1slow" : "1", filecoin::Kind::kPorep, 3);

@@ -69,6 +69,22 @@ TEST(Shortage, OneRequestAboveThePartIsLetInAlone) {
   EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
 }
 
+TEST(Shortage, ACircuitThatCanNeverFitIsRefusedWithFiguresAndNothingIsLoaded) {
+  const Needs needs;
+  SmallEngine engine(
+      {.budget = {.limit_bytes = needs.parameters + 1000}, .engine = {.max_request_memory = 1000}, .parsed_bytes = 1});
+  // What it needs is known once its circuit was recorded, which no caller waits for.
+  JobResult first = engine.Await(engine.Submit("first", "1", Kind::kSnap));
+  EXPECT_EQ(first.state, JobState::kFailed);
+  for (const std::string& text :
+       {first.error, std::string(engine->Submit({.vanilla = SmallRequest("1", Kind::kSnap)}).status().message())}) {
+    EXPECT_THAT(text, StartsWith("snap-2k can never fit the memory budget: it needs "));
+    EXPECT_THAT(text, HasSubstr(StrCat("and the budget has ", needs.parameters + 1000)));
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(engine->Submit({.vanilla = SmallRequest("1", Kind::kSnap)}).status()));
+  EXPECT_EQ(engine.device().calls(testing_support::FaultPoint::kLoad), 0u);
+}
+
 TEST(Shortage, ALoadThatRequestsLeaveNoRoomForIsRefusedInWords) {
   const Needs needs;
   // Not even the one request and its parameters fit together.

@@ -92,7 +92,7 @@ SmallEngine::SmallEngine(SmallEngineOptions options)
                  .store_patience = options.store_patience,
                  .work = &work_,
                  .parameters = parameters_.get()};
-  auto engine = engine::Engine::Create(options.engine, std::move(parts));
+  auto engine = engine::Engine::Create(Filled(options.engine), std::move(parts));
   EXPECT_TRUE(engine.ok()) << engine.status();
   engine_ = *std::move(engine);
 }

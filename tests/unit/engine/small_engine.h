@@ -9,6 +9,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/parameter_source.h"
 #include "core/engine/proof_work.h"
+#include "tests/doubles/engine_options.h"
 #include "tests/doubles/faulty_device.h"
 #include "tests/doubles/recorded_device.h"
 #include "tests/unit/memory/faulty_allocator.h"
@@ -107,6 +108,8 @@ class SmallEngine {
   engine::Engine& operator*() { return *engine_; }
   engine::Engine* operator->() { return engine_.get(); }
   FaultyDevice& device(size_t i = 0) { return *devices_[i]; }
+  /// With SmallEngineOptions::compute.
+  RecordedDevice& recorded(size_t i = 0) { return *recorded_[i]; }
   FaultyAllocator& allocator() { return allocator_; }
   memory::Budget& budget() { return budget_; }
   SmallWork& work() { return work_; }

@@ -118,6 +118,20 @@ TEST_F(StoreHangTest, AStoreThatIsTakenAwayRefusesWithWordsAndLosesNoProof) {
   EXPECT_THAT(status.last_errors[0].text, HasSubstr("was removed or replaced"));
 }
 
+TEST_F(StoreHangTest, AFolderThatIsReplacedEndsTheEngineAfterItsJobs) {
+  SmallEngine engine({.engine = {.state_directory = state_}});
+  engine.device().Hold();
+  JobTicket ticket = engine.Submit("a", "1");
+  engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() > 0; });
+  std::filesystem::remove_all(state_);
+  std::filesystem::create_directory(state_);
+  const Status lost = engine->AwaitLoss({});
+  EXPECT_TRUE(absl::IsAborted(lost)) << lost;
+  engine.device().Release();
+  EXPECT_EQ(engine->Drain(std::chrono::steady_clock::now() + std::chrono::minutes(5)), 0u);
+  EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 1));
+}
+
 TEST_F(StoreHangTest, AStoreThatComesBackIsUsedAgain) {
   SmallEngine engine({.engine = {.state_directory = state_}});
   std::filesystem::rename(state_, scratch_ / "elsewhere");

@@ -1,5 +1,6 @@
 #include "core/store/health.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
@@ -79,6 +80,54 @@ TEST_F(DiskHealthTest, ADiskThatHangsIsToldMeanwhile) {
   EXPECT_THAT(std::string(disk.Check().message()), HasSubstr("has not answered for 0 s: no job can be stored"));
   goes_on.release();
   while (!disk.Check().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+TEST_F(DiskHealthTest, AFolderThatIsReplacedIsToldOnce) {
+  const std::filesystem::path folder = folder_ / "state", file = folder / "lock";
+  std::filesystem::create_directory(folder);
+  ASSERT_TRUE(WriteFile(file, {}).ok());
+  const int opened = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  std::binary_semaphore told(0);
+  std::atomic<int> calls = 0;
+  DiskHealth disk(folder, kPatience, Clock::System());
+  disk.Watch(opened, file);
+  disk.OnReplaced([&] {
+    ++calls;
+    told.release();
+  });
+  EXPECT_TRUE(disk.CheckFolder().ok());
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(absl::IsUnavailable(disk.CheckFolder()));
+  EXPECT_TRUE(absl::IsUnavailable(disk.Check()));
+  std::filesystem::create_directory(folder);
+  disk.Start(TryToWrite, std::chrono::milliseconds(0));
+  told.acquire();
+  disk.OnReplaced(nullptr);
+  EXPECT_EQ(calls, 1);
+  close(opened);
+}
+
+TEST_F(DiskHealthTest, AFolderThatIsOnlyRemovedMayComeBack) {
+  const std::filesystem::path folder = folder_ / "state", file = folder / "lock";
+  std::filesystem::create_directory(folder);
+  ASSERT_TRUE(WriteFile(file, {}).ok());
+  const int opened = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  std::counting_semaphore<> trials(0);
+  DiskHealth disk(folder, kPatience, Clock::System());
+  disk.Watch(opened, file);
+  disk.OnReplaced([] { ADD_FAILURE() << "it was only removed"; });
+  std::filesystem::rename(folder, folder_ / "elsewhere");
+  auto trial = [&](const std::filesystem::path& directory) -> Status {
+    trials.release();
+    return TryToWrite(directory);
+  };
+  disk.Start(trial, std::chrono::milliseconds(0));
+  for (int i = 0; i < 3; ++i) trials.acquire();
+  EXPECT_TRUE(absl::IsUnavailable(disk.Check()));
+  std::filesystem::rename(folder_ / "elsewhere", folder);
+  EXPECT_TRUE(disk.CheckFolder().ok());
+  disk.OnReplaced(nullptr);
+  close(opened);
 }
 
 TEST_F(DiskHealthTest, AJobThatWasWrittenEndsWhatATrialHasFound) {
