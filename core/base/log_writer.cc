@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/base/thread.h"
+
 namespace cuzk {
 namespace {
 
@@ -53,10 +55,12 @@ struct LogWriter::State {
 };
 
 LogWriter::LogWriter(Options options) : state_(std::make_shared<State>(std::move(options))) {
-  thread_ = std::thread([state = state_] { Run(*state); });
+  StatusOr<std::jthread> thread = StartThread("the log", [state = state_] { Run(*state); });
+  if (thread.ok()) thread_ = *std::move(thread);
 }
 
 LogWriter::~LogWriter() {
+  if (!thread_.joinable()) return;
   {
     std::unique_lock lock(state_->mutex);
     state_->closing = true;
@@ -97,6 +101,7 @@ void LogWriter::Run(State& state) {
 }
 
 void LogWriter::Write(std::string line) {
+  if (!thread_.joinable()) return WriteWithin(state_->options.descriptor, line, state_->options.patience);
   State& state = *state_;
   std::unique_lock lock(state.mutex);
   state.bytes += line.size();

@@ -40,7 +40,7 @@ class LogWriter {
   struct State;
   static void Run(State& state);
   std::shared_ptr<State> state_;  // shared with the thread, which may outlive this
-  std::thread thread_;
+  std::jthread thread_;           // none where the system gave none: lines are written by their callers then
 };
 
 /// Writes for at most `patience`, for messages right before an exit. The rest of the text is lost.

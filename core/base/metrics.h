@@ -69,6 +69,7 @@ enum class MetricId : uint8_t {
   kDeviceQueued,
   kDeviceXids,
   kGrpcRequests,
+  kGrpcConnectionsEnded,
   kResultsNotTaken,
   kLogDropped,
   kConfigReloadSuccessful,

@@ -116,6 +116,8 @@ constexpr MetricRow kRows[] = {
 
     // The process.
     {kGrpcRequests, kCounter, "cuzk_grpc_requests_total", "grpc_method,grpc_code", "Calls that were answered.", {}},
+    {kGrpcConnectionsEnded, kCounter, "cuzk_grpc_connections_ended_total", "reason",
+     "Connections that were refused or ended: malformed or excessive frames, no_memory, no_descriptors.", {}},
     {kResultsNotTaken, kCounter, "cuzk_results_not_taken_total", "",
      "Responses with a proof that the client did not read. The proof is kept for the next equal request.", {}},
     {kLogDropped, kCounter, "cuzk_log_dropped_total", "",

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <memory>
 
+#include "core/base/thread.h"
+
 namespace cuzk {
 namespace {
 
@@ -37,7 +39,11 @@ struct Loop {
 
 ThreadPool::ThreadPool(size_t threads) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  for (size_t i = 1; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+  for (size_t i = 1; i < threads; ++i) {
+    StatusOr<std::jthread> thread = StartThread("computing", [this] { Run(); });
+    if (!thread.ok()) break;
+    threads_.push_back(*std::move(thread));
+  }
 }
 
 ThreadPool::~ThreadPool() {
