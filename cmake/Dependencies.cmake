@@ -32,9 +32,6 @@ if(CUZK_STATIC)
 else()
   find_package(simdjson REQUIRED)
   find_package(prometheus-cpp REQUIRED)
-  if(CUZK_DAEMON)
-    find_package(civetweb REQUIRED)
-  endif()
 endif()
 
 # For the programs that are installed.

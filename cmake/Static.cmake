@@ -26,9 +26,6 @@ endfunction()
 # The headers are the installed ones.
 cuzk_archive(cuzk_prometheus prometheus-cpp::core prometheus-cpp
   SOURCES core/src/*.cc core/src/detail/*.cc PRIVATE_INCLUDE core/src)
-if(CUZK_DAEMON)
-  cuzk_archive(cuzk_civetweb civetweb::civetweb civetweb SOURCES src/civetweb.c DEFINITIONS NO_SSL NO_CGI USE_WEBSOCKET)
-endif()
 find_library(CUZK_SIMDJSON_ARCHIVE NAMES libsimdjson_static.a libsimdjson.a)
 if(CUZK_SIMDJSON_ARCHIVE)
   add_library(simdjson::simdjson UNKNOWN IMPORTED)

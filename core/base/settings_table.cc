@@ -59,7 +59,8 @@ constexpr SettingRow kRows[] = {
      "Accept parameters that were made by `cuzkctl params make`. The maker of such parameters can forge proofs that "
      "this daemon accepts."},
     {"params.verify", kText, "once", "once|always", "", "", false,
-     "When the digest of a parameter file is computed while it is loaded. once: at the first load, and again only if the "
+     "When the digest of a parameter file is computed while it is loaded. once: at the first load, and again only if "
+     "the "
      "device, inode, size or times of the file have changed. always: at every load."},
     {"params.preload", kList, "", "", "", "", false,
      "The circuits whose parameters are loaded at start, such as porep-32g."},
@@ -71,17 +72,21 @@ constexpr SettingRow kRows[] = {
      "has finished."},
 
     {"devices.use", kText, "auto", "auto|gpu|cpu", "", "BELLMAN_NO_GPU", false,
-     "The devices that prove. auto: the GPUs, or the CPU if the PCI bus shows no NVIDIA card. gpu: the GPUs alone. cpu: "
+     "The devices that prove. auto: the GPUs, or the CPU if the PCI bus shows no NVIDIA card. gpu: the GPUs alone. "
+     "cpu: "
      "the CPU alone."},
     {"devices.wait", kDuration, "2m", "", "", "", false,
-     "The time that a start waits for a card that the machine has and that cannot be used yet. After it, the daemon ends "
+     "The time that a start waits for a card that the machine has and that cannot be used yet. After it, the daemon "
+     "ends "
      "with exit code 69. Drivers and fabric managers may become ready late during boot."},
     {"devices.cards", kList, "", "", "", "", false,
      "The GPUs that prove, by number or by UUID as `nvidia-smi -L` shows them. If it is empty, all GPUs prove."},
     {"devices.memory", kSize, "auto", "auto", "", "", false,
-     "The memory of each GPU that the daemon may use, for GPUs that also do other work. auto: all memory that is free."},
+     "The memory of each GPU that the daemon may use, for GPUs that also do other work. auto: all memory that is "
+     "free."},
     {"devices.workers", kInteger, "2", "", "workers per device", "", false,
-     "The number of workers for each device. While one worker computes, another copies the next partition. On a GPU whose "
+     "The number of workers for each device. While one worker computes, another copies the next partition. On a GPU "
+     "whose "
      "memory cannot hold the parameters, this many partitions share each pass over them; 8 is a better value there."},
 
     {"synthesis.threads", kInteger, "0", "", "threads", "", false,

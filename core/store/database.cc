@@ -62,6 +62,21 @@ Status Database::Execute(const std::string& sql) {
   return absl::OkStatus();
 }
 
+Status TryToLock(const std::filesystem::path& directory) {
+  sqlite3* handle = nullptr;
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+  Status locked;
+  if (sqlite3_open_v2((directory / "jobs.sqlite").c_str(), &handle, kFlags, nullptr) == SQLITE_OK) {
+    sqlite3_busy_timeout(handle, kBusyMs);
+    const int code = sqlite3_exec(handle, "BEGIN IMMEDIATE; ROLLBACK", nullptr, nullptr, nullptr);
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+      locked = absl::AbortedError(StrCat("another program has ", (directory / "jobs.sqlite").string(), " locked"));
+    }
+  }
+  sqlite3_close(handle);
+  return locked;
+}
+
 Statement::Statement(Database& database, const std::string& sql) : database_(database) {
   prepared_ = sqlite3_prepare_v2(database.handle_, sql.c_str(), -1, &statement_, nullptr) == SQLITE_OK;
 }

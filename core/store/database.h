@@ -44,6 +44,10 @@ class Database {
   sqlite3* handle_ = nullptr;
 };
 
+/// ABORTED if another program has the folder's database locked, after waiting for it as any statement does. Takes the
+/// lock for a moment and writes nothing; what else may be wrong with the database is not looked for.
+Status TryToLock(const std::filesystem::path& directory);
+
 /// A prepared statement; positions count from 1 for parameters, from 0 for columns. An error of preparing or binding is
 /// returned by the first Step.
 class Statement {

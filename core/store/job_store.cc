@@ -51,7 +51,11 @@ class ABSL_SCOPED_LOCKABLE JobStore::Turn {
 StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StoreOptions& options) {
   std::unique_ptr<JobStore> store(new JobStore(options));
   CUZK_RETURN_IF_ERROR(store->Advised(store->Begin()));
-  store->health_.Start(TryToWrite, kTrialPause);  // opening it was the first
+  auto trial = [](const std::filesystem::path& directory) -> Status {
+    CUZK_RETURN_IF_ERROR(TryToWrite(directory));
+    return TryToLock(directory);
+  };
+  store->health_.Start(trial, kTrialPause);  // opening it was the first
   return store;
 }
 

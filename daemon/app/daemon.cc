@@ -1,5 +1,7 @@
 #include "daemon/app/daemon.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -11,6 +13,7 @@
 #include "daemon/app/device_wait.h"
 #include "daemon/app/open_files.h"
 #include "daemon/app/preloaded.h"
+#include "daemon/app/secure_directory.h"
 #include "daemon/app/spare_threads.h"
 #include "daemon/app/waiting_front.h"
 #include "daemon/common/version.h"
@@ -28,7 +31,7 @@ constexpr size_t kThreadsForCalls = 64;
 /// At the start: two dozen are gRPC's and our own, a dozen those of a card and its driver, for eight cards.
 size_t ThreadsNeeded(const DaemonOptions& options) {
   const size_t pool = options.pool_threads != 0 ? options.pool_threads : std::thread::hardware_concurrency();
-  return pool + options.engine.synthesis_threads + HttpServer::kFewThreads + 112;
+  return pool + options.engine.synthesis_threads + HttpServer::kThreads + 112;
 }
 
 }  // namespace
@@ -37,6 +40,7 @@ Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Daemon::~Daemon() {
   StopNow();
+  parts_->path_probe.reset();
   parts_->http.reset();
   parts_->server.reset();
 }
@@ -47,18 +51,17 @@ engine::EngineStatus Daemon::Snapshot() const { return parts_->Snapshot(); }
 
 Status Daemon::AwaitLoss(std::stop_token stop) const { return parts_->engine->AwaitLoss(std::move(stop)); }
 
-void Daemon::OnListenerLost(std::function<void()> call) { parts_->library_log.OnListenerLost(std::move(call)); }
-
 StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const DaemonOptions& options,
                                                 const Pause& pause, const DaemonSeams& seams) {
   // The pool of threads is the first of the parts.
   const size_t needed = ThreadsNeeded(options);
-  const size_t wanted = needed + kThreadsForCalls + HttpServer::kManyThreads;
+  const size_t wanted = needed + kThreadsForCalls;
+  CUZK_RETURN_IF_ERROR(CheckAddressSpace(needed));
   const size_t spare = SpareThreads(wanted);
   CUZK_RETURN_IF_ERROR(CheckThreads(spare, needed));
   const bool few = spare < wanted;
   auto parts = std::make_unique<Parts>(settings, options);
-  if (few) parts->log.Warning(StrCat("at most ", spare, " threads can be started; HTTP and gRPC get fewer than usual"));
+  if (few) parts->log.Warning(StrCat("at most ", spare, " threads can be started; few are left for calls"));
   RaiseOpenFiles(parts->log);
   CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
   CUZK_RETURN_IF_ERROR(parts->PickDevices(arithmetic, pause, seams));
@@ -66,7 +69,7 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
   // Whoever is answered may send jobs, unless parameters are to be loaded first.
   const bool ready = options.preload.empty() || options.ready_before_preload;
   if (ready) parts->readiness.Set("");
-  CUZK_RETURN_IF_ERROR(parts->Listen(few ? HttpServer::kFewThreads : HttpServer::kManyThreads));
+  CUZK_RETURN_IF_ERROR(parts->Listen());
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(parts)));
   Parts& p = *daemon->parts_;
   if (ready) daemon->Accept();
@@ -92,7 +95,13 @@ Status Daemon::Parts::PickDevices(algebra::Arithmetic arithmetic, const Pause& p
       UpdateProcessMetrics(metrics);
       return metrics.Text();
     };
-    CUZK_ASSIGN_OR_RETURN(front, WaitingFront::Start({&options, identity.get(), &calls, metrics_text}, why));
+    CUZK_ASSIGN_OR_RETURN(front, WaitingFront::Start({.options = &options,
+                                                      .identity = identity.get(),
+                                                      .calls = &calls,
+                                                      .memory = &ingress,
+                                                      .connection_ended = ConnectionEnded(),
+                                                      .metrics = metrics_text},
+                                                     why));
     return absl::OkStatus();
   };
   auto look = [&] {
@@ -133,6 +142,7 @@ Status Daemon::Parts::MakeEngine(algebra::Arithmetic arithmetic, const DaemonSea
   if (StatusOr<memory::MemoryLimits> limits = memory::DetectMemory(); limits.ok()) {
     if (std::string note = BudgetNote(options, *limits); !note.empty()) log.Warning(note);
   }
+  CUZK_RETURN_IF_ERROR(SecureStateDirectory(options.engine.state_directory, log));
   engine::EngineParts engine_parts{
       .budget = &budget, .pool = &pool, .arithmetic = arithmetic, .observer = &telemetry, .seams = seams.engine};
   for (auto& device : devices.devices) engine_parts.devices.push_back(device.get());
@@ -164,14 +174,23 @@ engine::EngineStatus Daemon::Parts::Snapshot() const {
 
 Status Daemon::Parts::Ready() const {
   CUZK_RETURN_IF_ERROR(readiness.Check());
-  return engine->Ready();
+  CUZK_RETURN_IF_ERROR(engine->Ready());
+  return path_probe ? path_probe->Check() : absl::OkStatus();
+}
+
+void Daemon::Parts::LookForKinds() {
+  std::set<std::string, std::less<>> found = ServedKinds(engine->Snapshot(), options.engine.parameter_directory);
+  std::lock_guard lock(health_mutex);
+  kinds = std::move(found);
 }
 
 void Daemon::Parts::TellHealth() {
   std::lock_guard lock(health_mutex);
   const Status ready = Ready();
+  const bool same_kinds = std::exchange(told_kinds, kinds) == kinds;
+  if (told_serving == ready.ok() && same_kinds) return;
+  server->SetServing(ready.ok(), kinds);
   if (std::exchange(told_serving, ready.ok()) == ready.ok()) return;
-  server->SetServing(ready.ok());
   if (ready.ok()) {
     log.Info("accepting jobs");
   } else if (readiness.Check().ok()) {  // otherwise whoever set it has said so
@@ -179,7 +198,14 @@ void Daemon::Parts::TellHealth() {
   }
 }
 
-Status Daemon::Parts::Listen(size_t http_threads) {
+std::function<void(std::string_view, const std::string&)> Daemon::Parts::ConnectionEnded() {
+  return [this](std::string_view reason, const std::string& text) {
+    metrics.Increment(MetricId::kGrpcConnectionsEnded, {reason});
+    log.Warning("gRPC", {{"err", text}});
+  };
+}
+
+Status Daemon::Parts::Listen() {
   CUZK_ASSIGN_OR_RETURN(identity, MakeTlsIdentity(options.server));
   if (identity) ReportIdentity(*identity, log, metrics);
   auto ready = [this] { return Ready(); };
@@ -190,29 +216,38 @@ Status Daemon::Parts::Listen(size_t http_threads) {
     return options.legacy_metrics ? text + LegacyMetricsText(status) : text;
   };
   proving = std::make_unique<ProvingService>(*engine, metrics,
-                                             ProvingService::Options{.cancel_abandoned = options.cancel_abandoned,
+                                             ProvingService::Options{.memory = &ingress,
+                                                                     .cancel_abandoned = options.cancel_abandoned,
                                                                      .readiness = &readiness,
                                                                      .waiting = &waiting,
                                                                      .calls = &calls,
                                                                      .metrics_text = metrics_text},
                                              stop.get_token());
-  operator_service = std::make_unique<OperatorService>(OperatorService::Parts{.engine = engine.get(),
+  operator_service = std::make_unique<OperatorService>(OperatorService::Parts{.memory = &ingress,
+                                                                              .engine = engine.get(),
                                                                               .metrics = &metrics,
                                                                               .settings = &settings,
                                                                               .waiting = &waiting,
                                                                               .calls = &calls,
                                                                               .traces = &traces},
                                                        stop.get_token());
-  CUZK_ASSIGN_OR_RETURN(server,
-                        Server::Start(options.server, {proving.get(), operator_service.get()}, identity.get(), calls));
+  CUZK_ASSIGN_OR_RETURN(server, Server::Start(options.server, {.services = {proving.get(), operator_service.get()},
+                                                               .identity = identity.get(),
+                                                               .calls = &calls,
+                                                               .memory = &ingress,
+                                                               .connection_ended = ConnectionEnded()}));
   if (options.http) {
     CUZK_ASSIGN_OR_RETURN(
         http, HttpServer::Start(
                   *options.http,
-                  MakePages({.engine = engine.get(), .ready = ready, .metrics = metrics_text, .traces = &traces}),
-                  http_threads));
+                  MakePages({.engine = engine.get(), .ready = ready, .metrics = metrics_text, .traces = &traces})));
     log.Info(StrCat("http://", options.http->host, ":", http->port(), "/status"));
   }
+  LookForKinds();
+  CUZK_ASSIGN_OR_RETURN(path_probe, PathProbe::Start([this] {
+                          LookForKinds();
+                          return server->TryListeners();
+                        }));
   metrics.Increment(MetricId::kResultsNotTaken, {}, 0);  // there from the start
   metrics.Set(MetricId::kConfigReloadSuccessful, {}, 1);
   metrics.Set(MetricId::kConfigReloadTime, {}, SecondsSince1970(std::chrono::system_clock::now()));
@@ -247,6 +282,7 @@ Status Daemon::Preload() {
 void Daemon::Tend(const engine::EngineStatus& status) {
   Parts& p = *parts_;
   p.calls.EndUnread(std::chrono::steady_clock::now());
+  if (p.ingress.HasFallen()) malloc_trim(0);  // what a burst of messages took is not kept
   p.TellHealth();
   const engine::Duration limit = p.evict_idle.load();
   for (const std::string& circuit : p.idle->Due(status, std::chrono::steady_clock::now(), limit)) {

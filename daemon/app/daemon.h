@@ -56,8 +56,6 @@ class Daemon {
 
   /// Blocks until the last device was lost: Unavailable with the reason. OK when `stop` is requested first.
   Status AwaitLoss(std::stop_token stop) const;
-  /// `call` hears, on any thread and perhaps at once, that gRPC takes no connection any more. Once.
-  void OnListenerLost(std::function<void()> call);
   /// Takes no job any more; health says so for good.
   void Refuse(std::string_view why);
   /// Refuses what is yet to come, lets jobs end until the drain deadline, answers their callers. Blocks. Any thread.

@@ -2,6 +2,7 @@
 // The inside of Daemon.
 
 #include <atomic>
+#include <set>
 #include <stop_token>
 
 #include "core/base/metrics.h"
@@ -9,6 +10,8 @@
 #include "daemon/app/daemon.h"
 #include "daemon/app/idle_parameters.h"
 #include "daemon/app/library_log.h"
+#include "daemon/app/path_probe.h"
+#include "daemon/app/served_kinds.h"
 #include "daemon/app/telemetry.h"
 #include "daemon/app/xid_watch.h"
 #include "daemon/common/readiness.h"
@@ -34,6 +37,7 @@ struct Daemon::Parts {
         pool(o.pool_threads),
         waiting(o.server.max_threads),
         calls(waiting, o.server.keepalive_timeout),
+        ingress(o.server.ingress_bytes),
         telemetry(log, metrics) {}
 
   /// Finds the devices, waiting for cards where that may help. Errors as of Daemon::Start.
@@ -41,13 +45,16 @@ struct Daemon::Parts {
   Status MakeEngine(algebra::Arithmetic arithmetic, const DaemonSeams& seams);
   /// Errors of cards are counted from then on; where the driver does not report them, the log says so.
   void WatchCards();
-  /// With so many threads for HTTP.
-  Status Listen(size_t http_threads);
+  Status Listen();
+  /// Counts and logs connections that the server refuses or ends; the parts must outlive it.
+  std::function<void(std::string_view reason, const std::string& text)> ConnectionEnded();
   /// OK while jobs are taken; UNAVAILABLE with the reason otherwise.
   Status Ready() const;
   /// The engine's, with what Ready says.
   engine::EngineStatus Snapshot() const;
-  /// Health says what Ready does.
+  /// Looks up which kinds can be served; may hang with the disk of the parameters.
+  void LookForKinds();
+  /// Health says what Ready does, and for a kind whether it can be served.
   void TellHealth();
   /// An error leaves everything as it was.
   Status Reload(const StatusOr<Settings>& read);
@@ -64,6 +71,7 @@ struct Daemon::Parts {
   ThreadPool pool;
   WaitingCalls waiting;
   CallWatch calls;
+  IngressMemory ingress;
   FewAtOnce traces{4};
   Telemetry telemetry;
   const std::unique_ptr<CardDriver> card_driver = MakeCardDriver();
@@ -76,8 +84,10 @@ struct Daemon::Parts {
   std::unique_ptr<TlsIdentity> identity;
   std::unique_ptr<Server> server;
   std::unique_ptr<HttpServer> http;
+  std::unique_ptr<PathProbe> path_probe;
   std::mutex health_mutex;
-  bool told_serving = false;  // guarded by health_mutex
+  bool told_serving = false;                             // guarded by health_mutex
+  std::set<std::string, std::less<>> kinds, told_kinds;  // as looked up, and as health says; guarded by health_mutex
 };
 
 /// Says in metrics until when the certificate holds, and warns in the log if nobody will accept it.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/base/thread.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -36,9 +37,12 @@ std::string StatusLine(const engine::EngineStatus& status, Heartbeat::Stage stag
   return status.not_ready.empty() ? StrCat("serving: ", jobs) : StrCat("refusing jobs: ", status.not_ready);
 }
 
-Heartbeat::Heartbeat(Parts parts) : parts_(std::move(parts)) {
-  if (parts_.watchdog) liveness_.emplace(*parts_.watchdog);
-  thread_ = std::jthread([this](std::stop_token stop) { Run(std::move(stop)); });
+StatusOr<std::unique_ptr<Heartbeat>> Heartbeat::Start(Parts parts) {
+  std::unique_ptr<Heartbeat> heartbeat(new Heartbeat(std::move(parts)));
+  if (heartbeat->parts_.watchdog) heartbeat->liveness_.emplace(*heartbeat->parts_.watchdog);
+  auto run = [h = heartbeat.get()](std::stop_token stop) { h->Run(std::move(stop)); };
+  CUZK_ASSIGN_OR_RETURN(heartbeat->thread_, StartThread("the heartbeat", run));
+  return heartbeat;
 }
 
 Heartbeat::~Heartbeat() = default;

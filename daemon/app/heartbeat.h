@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/log.h"
+#include "core/base/status.h"
 #include "core/engine/status.h"
 #include "daemon/app/liveness.h"
 #include "daemon/app/supervisor.h"
@@ -25,8 +26,8 @@ class Heartbeat {
     std::optional<std::chrono::microseconds> watchdog;  ///< Supervisor::WatchdogInterval()
   };
 
-  /// Begins with kLoading. What the parts name must outlive it.
-  explicit Heartbeat(Parts parts);
+  /// Begins with kLoading. What the parts name must outlive it. RESOURCE_EXHAUSTED: the system gives no thread.
+  static StatusOr<std::unique_ptr<Heartbeat>> Start(Parts parts);
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
@@ -35,6 +36,7 @@ class Heartbeat {
   void Enter(Stage stage) { stage_ = stage; }
 
  private:
+  explicit Heartbeat(Parts parts) : parts_(std::move(parts)) {}
   void Run(std::stop_token stop);
   void Look(engine::TimePoint now);
   void Watch(const engine::EngineStatus& status, engine::TimePoint now);

@@ -11,16 +11,7 @@
 
 namespace cuzk::daemon {
 
-enum class Event {
-  kStopSignal,
-  kReloadSignal,
-  kLoaded,
-  kLoadFailed,
-  kDevicesLost,
-  kStoreLost,
-  kListenerLost,
-  kDrained
-};
+enum class Event { kStopSignal, kReloadSignal, kLoaded, kLoadFailed, kDevicesLost, kStoreLost, kDrained };
 
 /// Made before any other thread, so that every thread inherits the blocked signals: SIGTERM, SIGINT and SIGHUP arrive
 /// here only; SIGUSR1, SIGUSR2 and SIGPIPE are ignored.

@@ -13,9 +13,7 @@ namespace {
 
 // The libraries give their handlers no context, so these are at namespace scope, as nothing else that changes is.
 std::mutex mutex;
-Logger* current = nullptr;      // guarded by mutex
-bool listener_lost = false;     // guarded by mutex
-std::function<void()> on_lost;  // guarded by mutex
+Logger* current = nullptr;  // guarded by mutex
 
 void Write(LogLevel level, std::string_view message, std::string text) {
   std::lock_guard lock(mutex);
@@ -25,12 +23,6 @@ void Write(LogLevel level, std::string_view message, std::string text) {
 void FromGrpcLibrary(gpr_log_func_args* args) {
   if (args->severity != GPR_LOG_SEVERITY_ERROR) return;
   Write(LogLevel::kWarning, "gRPC", args->message);
-  // The library never tries that listener again.
-  if (!std::string_view(args->message).starts_with("Failed accept4")) return;
-  std::lock_guard lock(mutex);
-  if (listener_lost || current == nullptr) return;
-  listener_lost = true;
-  if (on_lost) on_lost();
 }
 
 void FromProtobuf(google::protobuf::LogLevel level, const char*, int, const std::string& message) {
@@ -44,7 +36,6 @@ LibraryLog::LibraryLog(Logger& log) {
   {
     std::lock_guard lock(mutex);
     current = &log;
-    listener_lost = false;
   }
   gpr_set_log_function(FromGrpcLibrary);
   google::protobuf::SetLogHandler(FromProtobuf);
@@ -53,13 +44,6 @@ LibraryLog::LibraryLog(Logger& log) {
 LibraryLog::~LibraryLog() {
   std::lock_guard lock(mutex);
   current = nullptr;
-  on_lost = nullptr;
-}
-
-void LibraryLog::OnListenerLost(std::function<void()> call) {
-  std::lock_guard lock(mutex);
-  on_lost = std::move(call);
-  if (listener_lost) on_lost();
 }
 
 }  // namespace cuzk::daemon

@@ -1,7 +1,6 @@
 #pragma once
 // What libraries write, through our logger: one form, one limit of repeats.
 
-#include <functional>
 #include <string>
 
 #include "core/base/log.h"
@@ -16,10 +15,6 @@ class LibraryLog {
   ~LibraryLog();
   LibraryLog(const LibraryLog&) = delete;
   LibraryLog& operator=(const LibraryLog&) = delete;
-
-  /// Called, from any thread and perhaps at once, when gRPC has said that a listener takes no connection any more:
-  /// after a failed accept4 the library never tries again. It must not write to the log.
-  void OnListenerLost(std::function<void()> call);
 };
 
 }  // namespace cuzk::daemon

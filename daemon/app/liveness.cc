@@ -46,6 +46,11 @@ LivenessSample MakeSample(const engine::EngineStatus& status) {
 
 void Liveness::See(const LivenessSample& sample, engine::TimePoint now) {
   const bool first = looked_ == engine::TimePoint{};
+  if (!first && now - looked_ >= patience_ / kLongestPause) {
+    const engine::Duration stood_still = now - looked_;
+    scheduler_.moved += stood_still;
+    for (auto& [name, device] : devices_) device.moved += stood_still;
+  }
   auto see = [&](Mover& mover, const std::string& work, bool idle) {
     if (first || idle || mover.work != work) mover.moved = now;
     mover.work = work;

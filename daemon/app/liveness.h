@@ -21,7 +21,7 @@ struct LivenessSample {
     std::string work;           ///< differs whenever the device has done something
   };
   uint64_t scheduler_turns = 0;
-  bool store_hangs = false;      ///< the job store does not answer: whoever waits for it is not to blame
+  bool store_hangs = false;      ///< the job store does not answer
   double processor_seconds = 0;  ///< of the whole process
   std::vector<Device> devices;
 };
@@ -31,10 +31,13 @@ LivenessSample MakeSample(const engine::EngineStatus& status);
 /// Not thread-safe. Times are given.
 class Liveness {
  public:
-  /// The scheduler, and every busy device, must do something once in `patience`. A device that a disk which hangs may
-  /// have stopped is not judged: the end of the process would not move the disk, and would lose what was proved.
+  /// The scheduler, and every busy device, must do something once in `patience`. A device is not judged while the job
+  /// store hangs, which may be what stops it: to end the process would not move the disk, and would lose what was
+  /// proved.
   explicit Liveness(engine::Duration patience) : patience_(patience) {}
 
+  /// To be called about once a second. Where the look before was kLongestPause ago or more, the whole process stood
+  /// still, as when it is stopped or the machine is suspended: that time counts for nothing.
   void See(const LivenessSample& sample, engine::TimePoint now);
   /// Empty while the scheduler turns and at least one device works or has nothing to do; else what stands still.
   std::string Stuck(engine::TimePoint now) const;
@@ -47,6 +50,8 @@ class Liveness {
   };
   /// So much of one core for the time between two looks counts as work of a device on the processor.
   static constexpr double kBusyShare = 0.2;
+  /// Of `patience`, between two looks.
+  static constexpr int kLongestPause = 2;
 
   const engine::Duration patience_;
   Mover scheduler_;

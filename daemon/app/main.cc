@@ -1,5 +1,5 @@
 // cuzkd.
 
-#include "daemon/app/run.h"
+#include "daemon/app/program.h"
 
 int main(int argc, char** argv) { return cuzk::daemon::RunDaemon(argc, argv, {}); }

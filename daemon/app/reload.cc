@@ -46,7 +46,7 @@ Status Daemon::Parts::Reload(const StatusOr<Settings>& read) {
   CUZK_ASSIGN_OR_RETURN(DaemonOptions now, MakeOptions(next));
   if (identity) {
     CUZK_ASSIGN_OR_RETURN(TlsMaterial material, ReadTlsMaterial(now.server.tls));
-    identity->Replace(std::move(material));
+    CUZK_RETURN_IF_ERROR(identity->Replace(std::move(material)));
     ReportIdentity(*identity, log, metrics);
   }
   // Nothing below can fail.

@@ -2,12 +2,14 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <semaphore>
 #include <string>
 #include <vector>
+
+#include "core/base/thread.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -18,25 +20,6 @@ constexpr size_t kStackBytes = size_t{256} << 10;
 void* Wait(void* end) {
   static_cast<std::counting_semaphore<>*>(end)->acquire();
   return nullptr;
-}
-
-/// "pids.max is 64 in /sys/fs/cgroup/system.slice/cuzkd.service", of the group with the smallest; empty without one.
-std::string GroupLimit() {
-  std::ifstream groups("/proc/self/cgroup");
-  std::string line, said;
-  while (std::getline(groups, line) && !line.starts_with("0::/")) {
-  }
-  uint64_t least = UINT64_MAX;
-  const std::filesystem::path mount = "/sys/fs/cgroup";
-  std::filesystem::path group = line.size() > 4 ? mount / line.substr(4) : mount;
-  for (;; group = group.parent_path()) {
-    uint64_t most = 0;
-    if (std::ifstream(group / "pids.max") >> most && most < least) {
-      least = most;
-      said = StrCat("pids.max is ", most, " in ", group.string());
-    }
-    if (group == mount || group == group.parent_path()) return said;
-  }
 }
 
 }  // namespace
@@ -59,15 +42,26 @@ size_t SpareThreads(size_t most) {
 
 Status CheckThreads(size_t spare, size_t needed) {
   if (spare >= needed) return absl::OkStatus();
-  std::string limits = GroupLimit();
-  rlimit user{};
-  if (getrlimit(RLIMIT_NPROC, &user) == 0 && user.rlim_cur != RLIM_INFINITY) {
-    limits += StrCat(limits.empty() ? "" : ", ", "the user may have at most ", user.rlim_cur, " processes and threads");
-  }
   return absl::ResourceExhaustedError(
-      StrCat("there are too few threads: ", spare, " of ", needed, " can be started (",
-             limits.empty() ? "no limit is known" : limits,
+      StrCat("there are too few threads: ", spare, " of ", needed, " can be started (", ThreadLimits(),
              "): raise TasksMax= or LimitNPROC= of the unit, the pids limit of the container, or end other programs"));
+}
+
+Status CheckAddressSpace(size_t threads) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return absl::OkStatus();
+  size_t stack = 0;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_getstacksize(&attributes, &stack);
+  pthread_attr_destroy(&attributes);
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const uint64_t needed = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + threads * stack;
+  if (needed <= limit.rlim_cur) return absl::OkStatus();
+  return absl::ResourceExhaustedError(StrCat("the address space is too small: ", needed >> 20, " MiB are needed for ",
+                                             threads, " threads and the loaded program (", ThreadLimits(),
+                                             "): raise LimitAS= of the unit or ulimit -v, or remove the limit"));
 }
 
 }  // namespace cuzk::daemon

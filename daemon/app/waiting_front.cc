@@ -13,11 +13,15 @@ StatusOr<std::unique_ptr<WaitingFront>> WaitingFront::Start(const Parts& parts, 
     pages["/metrics"] = [text = parts.metrics] {
       return HttpAnswer{.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = text()};
     };
-    CUZK_ASSIGN_OR_RETURN(front->http_,
-                          HttpServer::Start(*parts.options->http, std::move(pages), HttpServer::kFewThreads));
+    CUZK_ASSIGN_OR_RETURN(front->http_, HttpServer::Start(*parts.options->http, std::move(pages)));
   }
   CUZK_ASSIGN_OR_RETURN(front->server_,
-                        Server::Start(parts.options->server, {}, parts.identity, *parts.calls, &front->refusing_));
+                        Server::Start(parts.options->server, {.services = {},
+                                                              .others = &front->refusing_,
+                                                              .identity = parts.identity,
+                                                              .calls = parts.calls,
+                                                              .memory = parts.memory,
+                                                              .connection_ended = parts.connection_ended}));
   return front;
 }
 

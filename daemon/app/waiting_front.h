@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "core/base/status.h"
 #include "daemon/grpc/refusing_service.h"
@@ -23,7 +24,9 @@ class WaitingFront {
     const DaemonOptions* options = nullptr;
     TlsIdentity* identity = nullptr;  ///< null: without TLS
     CallWatch* calls = nullptr;
-    std::function<std::string()> metrics;  ///< Prometheus' text
+    IngressMemory* memory = nullptr;
+    std::function<void(std::string_view reason, const std::string& text)> connection_ended;  ///< see Server::Parts
+    std::function<std::string()> metrics;                                                    ///< Prometheus' text
   };
   /// What the parts point to outlives the front. Errors of Server::Start and HttpServer::Start.
   static StatusOr<std::unique_ptr<WaitingFront>> Start(const Parts& parts, std::string why);

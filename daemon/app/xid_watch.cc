@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/base/thread.h"
 #include "daemon/common/loaded_library.h"
 
 namespace cuzk::daemon {
@@ -57,7 +58,8 @@ StatusOr<std::unique_ptr<XidWatch>> XidWatch::Start(const std::vector<WatchedCar
   if (int error = library->init(); error != 0) return library->Error("nvmlInit", error);
   std::unique_ptr<XidWatch> watch(new XidWatch(std::move(library), metrics, log));
   CUZK_RETURN_IF_ERROR(watch->Listen(cards));
-  watch->thread_ = std::jthread([w = watch.get()](const std::stop_token& stop) { w->Run(stop); });
+  CUZK_ASSIGN_OR_RETURN(watch->thread_, StartThread("the driver's events",
+                                                    [w = watch.get()](const std::stop_token& stop) { w->Run(stop); }));
   return watch;
 }
 

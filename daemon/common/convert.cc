@@ -28,6 +28,7 @@ grpc::StatusCode CodeOf(absl::StatusCode code) {
     case absl::StatusCode::kResourceExhausted:
       return grpc::StatusCode::RESOURCE_EXHAUSTED;
     case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kAborted:  // another program has what is needed, such as a lock on the job store
       return grpc::StatusCode::UNAVAILABLE;
     case absl::StatusCode::kFailedPrecondition:
       return grpc::StatusCode::FAILED_PRECONDITION;

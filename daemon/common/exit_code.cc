@@ -18,10 +18,11 @@ constexpr ExitRow kDaemonExits[] = {
     {Code(DaemonExit::kOk), "The daemon was ended by a signal, or the requested text was printed"},
     {Code(DaemonExit::kUsage), "The command line is wrong"},
     {Code(DaemonExit::kUnavailable), "There is no device, or the processor is too old"},
-    {Code(DaemonExit::kInternal), "An internal error, or the last device or the gRPC listener was lost"},
+    {Code(DaemonExit::kInternal), "An internal error, or the last device was lost"},
     {Code(DaemonExit::kTemporary),
-     "Too little memory or too few threads, another process uses the job store or the socket, or the job store hung at "
-     "the end"},
+     "Too little memory, address space or too few threads; another process uses the job store or an address; the "
+     "folder of "
+     "the job store was replaced; or the job store hung at the end"},
     {Code(DaemonExit::kPermission), "A permission is missing"},
     {Code(DaemonExit::kConfig), "Wrong settings, addresses, or parameters to preload"},
 };

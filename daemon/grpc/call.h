@@ -1,6 +1,7 @@
 #pragma once
 // What every handler of a call needs: when to give up, and how calls are counted.
 
+#include <grpc/support/time.h>
 #include <grpcpp/server_context.h>
 
 #include <chrono>
@@ -15,6 +16,9 @@
 
 namespace cuzk::daemon {
 
+/// The point of time after `left`; nothing if that is a year or more, which stands for no deadline. A time that has
+/// passed long ago is `now`.
+std::optional<engine::TimePoint> DeadlineAfter(gpr_timespec left, engine::TimePoint now);
 /// The client's deadline on our clock; nothing if it set none.
 std::optional<engine::TimePoint> DeadlineOf(const grpc::ServerContext& context);
 

@@ -6,11 +6,16 @@
 namespace cuzk::daemon {
 
 OperatorService::OperatorService(const Parts& parts, std::stop_token stop)
-    : engine_(*parts.engine), metrics_(*parts.metrics), parts_(parts), stop_(std::move(stop)) {
+    : BoundedService(parts.memory),
+      engine_(*parts.engine),
+      metrics_(*parts.metrics),
+      parts_(parts),
+      stop_(std::move(stop)) {
   const std::string service = StrCat("/", cuzkd::v1::Operator::service_full_name(), "/");
   AddStream(service + "Watch", &OperatorService::Watch);
   AddUnary(service + "GetTimeline", &OperatorService::GetTimeline);
   AddUnary(service + "GetSettings", &OperatorService::GetSettings);
+  AddUnary(service + "Probe", &OperatorService::Probe);
 }
 
 grpc::Status OperatorService::Watch(grpc::ServerContext* context, const cuzkd::v1::WatchRequest* request,
@@ -46,6 +51,10 @@ grpc::Status OperatorService::GetTimeline(grpc::ServerContext* context, const cu
   parts_.calls->WhenAnswered(*context, [place](bool) {});  // until then
   response->set_chrome_trace_json(engine_.TimelineJson());
   return FinishCall(metrics_, "GetTimeline", absl::OkStatus());
+}
+
+grpc::Status OperatorService::Probe(grpc::ServerContext*, const cuzkd::v1::ProbeRequest*, cuzkd::v1::ProbeResponse*) {
+  return grpc::Status::OK;  // not counted: no client asked
 }
 
 grpc::Status OperatorService::GetSettings(grpc::ServerContext*, const cuzkd::v1::GetSettingsRequest*,

@@ -7,8 +7,8 @@
 #include "core/engine/engine.h"
 #include "cuzkd/v1/operator.grpc.pb.h"
 #include "daemon/common/few_at_once.h"
-#include "daemon/grpc/internal/bounded_service.h"
 #include "daemon/grpc/call_watch.h"
+#include "daemon/grpc/internal/bounded_service.h"
 #include "daemon/grpc/waiting_calls.h"
 #include "daemon/settings/live_settings.h"
 
@@ -19,6 +19,7 @@ class OperatorService final : public BoundedService {
  public:
   /// All must outlive the service.
   struct Parts {
+    IngressMemory* memory = nullptr;  ///< as BoundedService takes it
     engine::Engine* engine = nullptr;
     Metrics* metrics = nullptr;
     const LiveSettings* settings = nullptr;
@@ -31,6 +32,7 @@ class OperatorService final : public BoundedService {
   grpc::Status Watch(grpc::ServerContext*, const cuzkd::v1::WatchRequest*, grpc::ServerWriter<cuzkd::v1::JobProgress>*);
   grpc::Status GetTimeline(grpc::ServerContext*, const cuzkd::v1::GetTimelineRequest*, cuzkd::v1::GetTimelineResponse*);
   grpc::Status GetSettings(grpc::ServerContext*, const cuzkd::v1::GetSettingsRequest*, cuzkd::v1::GetSettingsResponse*);
+  grpc::Status Probe(grpc::ServerContext*, const cuzkd::v1::ProbeRequest*, cuzkd::v1::ProbeResponse*);
 
  private:
   engine::Engine& engine_;

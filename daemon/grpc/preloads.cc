@@ -1,7 +1,10 @@
 #include "daemon/grpc/preloads.h"
 
 #include <chrono>
-#include <system_error>
+#include <memory>
+#include <utility>
+
+#include "core/base/thread.h"
 
 namespace cuzk::daemon {
 
@@ -16,12 +19,13 @@ Preloads::Load Preloads::Begin(const std::string& circuit_id) {
   Load& load = loads_[circuit_id];
   if (!load.valid() || load.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
     auto work = [this, circuit_id] { return engine_.Preload(circuit_id, stop_); };
-    try {
-      load = std::async(std::launch::async, work);
-    } catch (const std::system_error& error) {  // the library's word for a thread that cannot be had
-      std::promise<Result> refused;
-      refused.set_value(absl::ResourceExhaustedError(StrCat("no thread could be started for loading: ", error.what())));
-      load = refused.get_future().share();
+    auto result = std::make_shared<std::promise<Result>>();
+    load = result->get_future().share();
+    StatusOr<std::jthread> thread = StartThread("the load", [work, result] { result->set_value(work()); });
+    if (thread.ok()) {
+      threads_[circuit_id] = *std::move(thread);  // the one before has ended with its load
+    } else {
+      result->set_value(absl::UnavailableError(thread.status().message()));
     }
   }
   return load;

@@ -1,11 +1,12 @@
 #pragma once
-// Loads that clients asked for: they go on when whoever waits for them has gone.
+// Loads that clients asked for: they go on when the clients that wait for them have gone.
 
 #include <future>
 #include <map>
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include "core/engine/engine.h"
 
@@ -27,7 +28,8 @@ class Preloads {
   engine::Engine& engine_;
   const std::stop_token stop_;
   std::mutex mutex_;
-  std::map<std::string, Load> loads_;  // by circuit; guarded by mutex_
+  std::map<std::string, Load> loads_;            // by circuit; guarded by mutex_
+  std::map<std::string, std::jthread> threads_;  // last: joined first; guarded by mutex_
 };
 
 }  // namespace cuzk::daemon

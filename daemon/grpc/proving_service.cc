@@ -22,7 +22,12 @@ void TellIfNotStored(grpc::ServerContext& context, const engine::JobTicket& tick
 }  // namespace
 
 ProvingService::ProvingService(engine::Engine& engine, Metrics& metrics, const Options& options, std::stop_token stop)
-    : engine_(engine), metrics_(metrics), options_(options), stop_(std::move(stop)), preloads_(engine, stop_) {
+    : BoundedService(options.memory),
+      engine_(engine),
+      metrics_(metrics),
+      options_(options),
+      stop_(std::move(stop)),
+      preloads_(engine, stop_) {
   const std::string service = StrCat("/", v1::ProvingEngine::service_full_name(), "/");
   AddUnary(service + "SubmitProof", &ProvingService::SubmitProof);
   AddUnary(service + "AwaitProof", &ProvingService::AwaitProof);

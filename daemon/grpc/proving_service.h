@@ -9,8 +9,8 @@
 #include "core/engine/engine.h"
 #include "cuzk/v1/proving.grpc.pb.h"
 #include "daemon/common/readiness.h"
-#include "daemon/grpc/internal/bounded_service.h"
 #include "daemon/grpc/call_watch.h"
+#include "daemon/grpc/internal/bounded_service.h"
 #include "daemon/grpc/preloads.h"
 #include "daemon/grpc/waiting_calls.h"
 
@@ -20,6 +20,7 @@ namespace cuzk::daemon {
 class ProvingService final : public BoundedService {
  public:
   struct Options {
+    IngressMemory* memory = nullptr;            ///< as BoundedService takes it
     bool cancel_abandoned = false;              ///< a job whose callers of Prove have all gone is cancelled
     const Readiness* readiness = nullptr;       ///< asked before each job; must outlive the service
     WaitingCalls* waiting = nullptr;            ///< where calls wait for jobs and loads; must outlive the service

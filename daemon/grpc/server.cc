@@ -6,32 +6,19 @@
 #include <grpcpp/impl/server_builder_option.h>
 #include <grpcpp/impl/server_builder_plugin.h>
 #include <grpcpp/resource_quota.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include <grpcpp/server_posix.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <utility>
 
-#include "core/base/file.h"
 #include "core/filecoin/types/registry.h"
-#include "daemon/grpc/parse_errors.h"
+#include "cuzk/v1/proving.grpc.pb.h"
+#include "cuzkd/v1/operator.grpc.pb.h"
+#include "daemon/grpc/library_errors.h"
+#include "daemon/ingress/frame_gate.h"
+#include "daemon/ingress/loopback_call.h"
 
 namespace cuzk::daemon {
 namespace {
-
-// A file mode creation mask for as long as it lives.
-class ScopedUmask {
- public:
-  explicit ScopedUmask(mode_t mask) : before_(umask(mask)) {}
-  ~ScopedUmask() { umask(before_); }
-  ScopedUmask(const ScopedUmask&) = delete;
-  ScopedUmask& operator=(const ScopedUmask&) = delete;
-
- private:
-  const mode_t before_;
-};
 
 // Whoever links the reflection library has it in every server; this takes it out again.
 class WithoutReflection final : public grpc::ServerBuilderOption {
@@ -42,6 +29,18 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
   }
 };
 
+/// An answer that takes longer is none.
+constexpr std::chrono::seconds kListenerPatience{20};
+
+constexpr uint64_t kQuotaSlack = uint64_t{256} << 20;
+
+/// What reflection lists: every service of this server.
+std::vector<std::string> ServiceNames() {
+  return {std::string(v1::ProvingEngine::service_full_name()), std::string(cuzkd::v1::Operator::service_full_name()),
+          "grpc.health.v1.Health", std::string(grpc::reflection::v1::ServerReflection::service_full_name()),
+          "grpc.reflection.v1alpha.ServerReflection"};
+}
+
 void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
   builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
@@ -49,8 +48,12 @@ void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  // The gate of each connection lets no larger block of headers pass.
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, static_cast<int>(FrameGate::kHeaderList));
+  // A second line behind the account of IngressMemory. Where gRPC's quota ends it resets calls at random, so it leaves
+  // the account room for what gRPC adds to each message.
   grpc::ResourceQuota quota("cuzkd");
-  quota.Resize(options.ingress_bytes);
+  quota.Resize(options.ingress_bytes + kQuotaSlack);
   quota.SetMaxThreads(static_cast<int>(options.max_threads));
   builder.SetResourceQuota(quota);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(options.max_calls_per_connection));
@@ -61,30 +64,6 @@ void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              static_cast<int>(options.least_ping_interval.count()));
-  // Two daemons must not share a port without noticing.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-}
-
-/// Where gRPC binds a socket that is then renamed to `path`: it removes by name what it bound, also when the name is
-/// another process's by then. The path itself where that leaves no room for more.
-std::string BindingPath(const std::string& path) {
-  std::string name = StrCat(path, ".", getpid());
-  return name.size() < sizeof(sockaddr_un::sun_path) ? name : path;
-}
-
-Address BindingAddress(Address address) {
-  if (address.kind == Address::Kind::kUnixPath) address.path = BindingPath(address.path);
-  return address;
-}
-
-StatusOr<BoundSocket> NameSocket(const std::string& path) {
-  const std::string bound = BindingPath(path);
-  if (bound != path && rename(bound.c_str(), path.c_str()) != 0) {
-    const int failed = errno;
-    unlink(bound.c_str());
-    return ErrnoStatus(failed, "listen: cannot name the socket", path);
-  }
-  return BoundSocket(path);
 }
 
 }  // namespace
@@ -92,15 +71,20 @@ StatusOr<BoundSocket> NameSocket(const std::string& path) {
 StatusOr<std::unique_ptr<TlsIdentity>> MakeTlsIdentity(const ServerOptions& options) {
   if (!options.tls.enabled()) return nullptr;
   CUZK_ASSIGN_OR_RETURN(TlsMaterial material, ReadTlsMaterial(options.tls));
-  return std::make_unique<TlsIdentity>(options.tls, std::move(material));
+  return TlsIdentity::Make(options.tls, std::move(material));
 }
 
-StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
-                                                const std::vector<grpc::Service*>& services, TlsIdentity* identity,
-                                                CallWatch& calls, RefusingService* others) {
+StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, const Parts& parts) {
   CUZK_RETURN_IF_ERROR(CheckServerOptions(options));
+  std::unique_ptr<Server> server(new Server());
+  std::vector<ListeningSocket> listeners;
   for (const Address& address : options.listen) {
-    if (address.kind == Address::Kind::kUnixPath) CUZK_RETURN_IF_ERROR(CheckSocketPath(address.path));
+    CUZK_ASSIGN_OR_RETURN(ListeningSocket listener, Listen(address, options.socket_mode, "listen"));
+    server->addresses_.push_back(listener.address);
+    listeners.push_back(std::move(listener));
+  }
+  if (parts.identity != nullptr) {
+    server->encryption_ = options.tls.mutual() ? "TLS, clients' certificates required" : "TLS";
   }
   // The library stays up until the process ends: its own end waits for threads, also for those that it could not make.
   grpc_init();
@@ -109,36 +93,27 @@ StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
   grpc::ServerBuilder builder;
   if (!options.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   SetLimits(options, builder);
-  std::vector<int> ports(options.listen.size(), 0);
-  for (size_t i = 0; i < options.listen.size(); ++i) {
-    const bool encrypted = identity != nullptr && options.listen[i].kind == Address::Kind::kTcp;
-    builder.AddListeningPort(BindingAddress(options.listen[i]).Target(),
-                             encrypted ? identity->Credentials() : grpc::InsecureServerCredentials(), &ports[i]);
+  for (grpc::Service* service : parts.services) builder.RegisterService(service);
+  if (options.reflection) {
+    server->reflection_ = std::make_unique<ReflectionService>(ServiceNames());
+    builder.RegisterService(server->reflection_.get());
   }
-  for (grpc::Service* service : services) builder.RegisterService(service);
-  if (others != nullptr) builder.RegisterCallbackGenericService(others);
+  if (parts.others != nullptr) builder.RegisterCallbackGenericService(parts.others);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-  interceptors.push_back(std::make_unique<ParseErrors>());
-  interceptors.push_back(calls.Interceptors());
+  interceptors.push_back(std::make_unique<LibraryErrors>());
+  interceptors.push_back(parts.calls->Interceptors());
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
-  std::unique_ptr<Server> server(new Server());
-  server->addresses_ = options.listen;
-  if (identity != nullptr) server->encryption_ = options.tls.mutual() ? "TLS, clients' certificates required" : "TLS";
-  {
-    ScopedUmask mask(0777 & ~options.socket_mode);
-    server->server_ = builder.BuildAndStart();
-  }
-  for (size_t i = 0; i < ports.size(); ++i) {
-    Address& address = server->addresses_[i];
-    if (!server->server_ || ports[i] == 0) {
-      return absl::FailedPreconditionError(StrCat("listen: cannot listen on ", address.Target()));
-    }
-    if (address.kind == Address::Kind::kTcp) address.port = static_cast<unsigned>(ports[i]);
-    if (address.kind != Address::Kind::kUnixPath) continue;
-    CUZK_ASSIGN_OR_RETURN(BoundSocket socket, NameSocket(address.path));
-    server->sockets_.push_back(std::move(socket));
-  }
-  server->SetServing(false);
+  server->server_ = builder.BuildAndStart();
+  if (!server->server_) return absl::InternalError("gRPC's server does not start");
+  server->SetServing(false, {});
+  CUZK_ASSIGN_OR_RETURN(
+      server->relay_,
+      Relay::Start({.listeners = std::move(listeners),
+                    .identity = parts.identity,
+                    .memory = parts.memory,
+                    .max_message = options.max_message_bytes,
+                    .serve = [s = server->server_.get()](int fd) { grpc::AddInsecureChannelFromFd(s, fd); },
+                    .ended = parts.connection_ended}));
   return server;
 }
 
@@ -153,19 +128,30 @@ std::vector<std::string> Server::Listeners() const {
 
 Server::~Server() { Shutdown(std::chrono::milliseconds(0)); }
 
-void Server::SetServing(bool serving) {
+void Server::SetServing(bool serving, const std::set<std::string, std::less<>>& kinds) {
   grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
   health->SetServingStatus("", serving);
   health->SetServingStatus("cuzk.v1.ProvingEngine", serving);
-  for (const filecoin::KindRow& kind : filecoin::Kinds()) health->SetServingStatus(std::string(kind.name), serving);
+  for (const filecoin::KindRow& kind : filecoin::Kinds()) {
+    health->SetServingStatus(std::string(kind.name), serving && kinds.contains(kind.name));
+  }
+}
+
+Status Server::TryListeners() const {
+  for (const Address& address : addresses_) {
+    const bool encrypted = !encryption_.empty() && address.kind == Address::Kind::kTcp;
+    CUZK_RETURN_IF_ERROR(CallOwnListener(address, encrypted, kListenerPatience));
+  }
+  return absl::OkStatus();
 }
 
 void Server::Shutdown(std::chrono::milliseconds grace) {
   if (!server_) return;
   server_->GetHealthCheckService()->Shutdown();
-  for (const BoundSocket& socket : sockets_) socket.Remove();
+  if (relay_) relay_->StopListening();
   server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_->Wait();
+  relay_.reset();
   server_.reset();
 }
 

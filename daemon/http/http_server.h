@@ -1,5 +1,6 @@
 #pragma once
-// Plain HTTP for probes, scrapers and one page: GET only, on loopback unless told otherwise.
+// Plain HTTP/1.1 for probes, scrapers and one page: it shows pages and takes nothing, on loopback unless told
+// otherwise.
 
 #include <functional>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "core/base/status.h"
 #include "daemon/common/address.h"
+#include "daemon/http/http_request.h"
 
 namespace cuzk::daemon {
 
@@ -24,23 +26,22 @@ struct HttpAnswer {
   std::shared_ptr<void> place;                               ///< let go once the body has been sent
 };
 
-/// Whether a Host header names this machine: localhost, a name below it, or an IP address, with or without a port.
-/// Another site that lets its name point to 127.0.0.1 would otherwise be allowed to read the pages.
-bool IsLocalHost(std::string_view host);
-
+/// One thread serves all connections, so that idle ones cost little; a few others make the pages. Every connection ends
+/// with its answer.
 class HttpServer {
  public:
   /// By path; called from the server's threads, at the same time.
   using Pages = std::map<std::string, std::function<HttpAnswer()>, std::less<>>;
 
-  /// A connection holds a thread until its request has come, also one that a browser or a pool of connections opens
-  /// before it has anything to ask: with many threads they do not keep a probe waiting. None is open for long.
-  static constexpr size_t kManyThreads = 256, kFewThreads = 16;
+  /// Threads of one server: enough that a page which is slow to make keeps no probe waiting.
+  static constexpr size_t kThreads = 8;
+  /// Connections at once; where one more comes, the one that has been silent for longest ends.
+  static constexpr size_t kMostConnections = 1024;
 
-  /// Everything else is answered 404, other methods 405; on an address that only this machine can reach, also 403 for a
-  /// Host that is not this machine. FailedPrecondition: the address cannot be listened on.
-  static StatusOr<std::unique_ptr<HttpServer>> Start(const Address& address, Pages pages,
-                                                     size_t threads = kManyThreads);
+  /// GET, HEAD and OPTIONS are answered; other methods get 405, or 501 if HTTP does not know them, other paths 404; on
+  /// an address that only this machine can reach, also 403 for a host that is not this machine. Errors of Listen;
+  /// RESOURCE_EXHAUSTED: the system gives no thread.
+  static StatusOr<std::unique_ptr<HttpServer>> Start(const Address& address, Pages pages);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -48,9 +49,9 @@ class HttpServer {
   unsigned port() const { return port_; }
 
  private:
-  struct Impl;
-  explicit HttpServer(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  class Loop;
+  explicit HttpServer(std::unique_ptr<Loop> loop);
+  std::unique_ptr<Loop> loop_;
   unsigned port_ = 0;
 };
 

@@ -40,8 +40,8 @@ class CudaDevice : public prover::Device {
 /// Unavailable if there is no such card or no driver.
 StatusOr<std::unique_ptr<CudaDevice>> MakeCudaDevice(const CudaDeviceOptions& options);
 
-/// Number of cards that the driver shows. Unavailable, with the driver's number (prover::DriverCodeOf), if it shows none
-/// or cannot be used. May be asked again: a driver that comes up later is found.
+/// Number of cards that the driver shows. Unavailable, with the driver's number (prover::DriverCodeOf), if it shows
+/// none or cannot be used. May be asked again: a driver that comes up later is found.
 StatusOr<int> CudaDeviceCount();
 
 }  // namespace cuzk::gpu

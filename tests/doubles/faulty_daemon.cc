@@ -7,7 +7,8 @@
 //   fail N                    the next N partitions end with an error of the device
 //   lose                      the device is lost
 //   corrupt N                 one byte of the next N proofs is changed between assembly and verification
-//   hang-store OPERATION      so named operations of the job store (core/store/job_store.h) wait inside it, as on a disk
+//   hang-store OPERATION      so named operations of the job store (core/store/job_store.h) wait inside it, as on a
+//   disk
 //                             that hangs; without a name: no longer
 //   waiting                   answered with the number of partitions that wait inside
 //   card N COMMAND            a command for another device than the first
@@ -35,7 +36,7 @@
 #include <vector>
 
 #include "core/base/check.h"
-#include "daemon/app/run.h"
+#include "daemon/app/program.h"
 #include "tests/doubles/faulty_device.h"
 #include "tests/doubles/scripted_cards.h"
 

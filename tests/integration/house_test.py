@@ -25,11 +25,12 @@ INNER_ROOMS = {
     "core/circuit": ["values", "poseidon", "sha256", ""],
     "core/filecoin": ["types", "format", "", "samples"],
     "gpu": ["runtime", "field", "ntt", "msm", "params", "prover"],
-    "daemon": ["common", "devices", "settings", "grpc", "http", "app", "ctl"],
+    "daemon": ["common", "devices", "settings", "ingress", "grpc", "http", "app", "ctl"],
 }
 # Pairs that stand side by side: neither includes the other, whatever their order.
 STRANGERS = [("core/algebra", "msm", "ntt"), ("core/circuit", "poseidon", "sha256"), ("gpu", "ntt", "msm"),
-             ("daemon", "grpc", "http"), ("daemon", "grpc", "ctl"), ("daemon", "http", "ctl"), ("daemon", "app", "ctl")]
+             ("daemon", "grpc", "http"), ("daemon", "ingress", "http"), ("daemon", "settings", "ingress"),
+             ("daemon", "grpc", "ctl"), ("daemon", "http", "ctl"), ("daemon", "app", "ctl")]
 SOURCE_SUFFIXES = {".cc", ".h", ".cu", ".cuh", ".inc"}
 FORBIDDEN_NAME = re.compile(r"(^|[_.\-])(utils?|helpers?|new|fast|phase\d*)($|[_.\-])")
 # Names that this project has no place for: machines it was written on, and what is written instead of work.

@@ -5,6 +5,7 @@
 
 #include "core/base/status.h"
 #include "core/filecoin/types/registry.h"
+#include "daemon/ingress/frame_gate.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -57,6 +58,23 @@ grpc::Status CheckFieldCount(grpc::ByteBuffer& bytes, uint32_t nested) {
     }
   }
   return grpc::Status::OK;
+}
+
+grpc::Status RefusalIn(grpc::ByteBuffer& bytes) {
+  /// More than a refusal has: the text of a client that imitates one goes no further.
+  constexpr size_t kMost = 1024;
+  if (!bytes.Valid() || bytes.Length() < 2 || bytes.Length() > kMost) return grpc::Status::OK;
+  grpc::ProtoBufferReader reader(&bytes);
+  google::protobuf::io::CodedInputStream in(&reader);
+  std::string text;
+  if (!in.ReadString(&text, static_cast<int>(bytes.Length())) || text.front() != kRefusalMark) return grpc::Status::OK;
+  const int code = text[1];
+  const bool known = code > grpc::StatusCode::OK && code <= grpc::StatusCode::UNAUTHENTICATED;
+  return {known ? static_cast<grpc::StatusCode>(code) : grpc::StatusCode::INVALID_ARGUMENT, text.substr(2)};
+}
+
+void BoundedService::Parsed(const grpc::ServerContext& context, uint64_t wire_bytes) {
+  if (memory_ != nullptr) memory_->Parsed(context.peer(), wire_bytes);
 }
 
 void BoundedService::Add(const std::string& name, grpc::internal::RpcMethod::RpcType type,

@@ -12,13 +12,19 @@
 #include <list>
 #include <string>
 
+#include "daemon/ingress/ingress_memory.h"
+
 namespace cuzk::daemon {
 
 /// A request that was looked through.
 template <class Message>
 struct Bounded {
   Message message;
+  uint64_t wire_bytes = 0;  ///< the message's size before it was parsed
 };
+
+/// The status that the gate of a connection put in the place of a message that it refused; OK of every other message.
+grpc::Status RefusalIn(grpc::ByteBuffer& bytes);
 
 /// INVALID_ARGUMENT if there are more fields than the largest request has, each item of a repeated one counted. What
 /// is inside of field `nested` counts as well (0: none); nothing else of our requests is a message. Broken messages
@@ -28,11 +34,17 @@ grpc::Status CheckFieldCount(grpc::ByteBuffer& bytes, uint32_t nested);
 /// Does what the generated base classes do.
 class BoundedService : public grpc::Service {
  protected:
+  /// `memory`, which must outlive the service, hears that a message was parsed; null: no gate counts messages.
+  explicit BoundedService(IngressMemory* memory) : memory_(memory) {}
+
   template <class Self, class Request, class Response>
   void AddUnary(const std::string& name,
                 grpc::Status (Self::*method)(grpc::ServerContext*, const Request*, Response*)) {
     auto call = [method](Self* self, grpc::ServerContext* context, const Bounded<Request>* request,
-                         Response* response) { return (self->*method)(context, &request->message, response); };
+                         Response* response) {
+      self->Parsed(*context, request->wire_bytes);
+      return (self->*method)(context, &request->message, response);
+    };
     using Handler = grpc::internal::RpcMethodHandler<Self, Bounded<Request>, Response>;
     Add(name, grpc::internal::RpcMethod::NORMAL_RPC, new Handler(call, static_cast<Self*>(this)));
   }
@@ -41,6 +53,7 @@ class BoundedService : public grpc::Service {
                  grpc::Status (Self::*method)(grpc::ServerContext*, const Request*, grpc::ServerWriter<Item>*)) {
     auto call = [method](Self* self, grpc::ServerContext* context, const Bounded<Request>* request,
                          grpc::ServerWriter<Item>* writer) {
+      self->Parsed(*context, request->wire_bytes);
       return (self->*method)(context, &request->message, writer);
     };
     using Handler = grpc::internal::ServerStreamingHandler<Self, Bounded<Request>, Item>;
@@ -48,8 +61,10 @@ class BoundedService : public grpc::Service {
   }
 
  private:
+  void Parsed(const grpc::ServerContext& context, uint64_t wire_bytes);
   void Add(const std::string& name, grpc::internal::RpcMethod::RpcType type, grpc::internal::MethodHandler* handler);
 
+  IngressMemory* const memory_;
   std::list<std::string> names_;  // gRPC keeps pointers to them
 };
 
@@ -61,10 +76,13 @@ template <class Message>
 class SerializationTraits<cuzk::daemon::Bounded<Message>, void> {
  public:
   static Status Deserialize(ByteBuffer* bytes, cuzk::daemon::Bounded<Message>* request) {
-    Status few = cuzk::daemon::CheckFieldCount(*bytes, Message::descriptor()->FindFieldByName("submit") ? 1 : 0);
-    if (few.ok()) return SerializationTraits<Message>::Deserialize(bytes, &request->message);
+    request->wire_bytes = bytes->Valid() ? bytes->Length() : 0;
+    Status taken = cuzk::daemon::RefusalIn(*bytes);
+    const uint32_t nested = Message::descriptor()->FindFieldByName("submit") ? 1 : 0;
+    if (taken.ok()) taken = cuzk::daemon::CheckFieldCount(*bytes, nested);
+    if (taken.ok()) return SerializationTraits<Message>::Deserialize(bytes, &request->message);
     bytes->Clear();
-    return few;
+    return taken;
   }
 };
 

@@ -233,9 +233,20 @@ class Environment(unittest.TestCase):
         self.addCleanup(daemon.close)
         self.assertRegex(daemon.log(), told)
 
-    def test_a_state_directory_that_is_open_to_the_world_is_refused(self):
+    def test_a_state_directory_of_its_own_is_closed_to_others(self):
+        folder = net.folder_for(self)
+        state = folder / "state"
+        state.mkdir()
+        state.chmod(0o777)
+        daemon = fixture.Daemon(folder=folder)
+        self.addCleanup(daemon.close)
+        self.assertRegex(daemon.log(), f"warning jobs.state_directory: {state} had mode 0777, .*; it has 0700 now")
+        self.assertEqual(state.stat().st_mode & 0o777, 0o700)
+
+    def test_a_folder_of_other_things_that_is_open_to_the_world_is_refused(self):
         folder = net.folder_for(self) / "state"
         folder.mkdir()
+        (folder / "letters").touch()
         folder.chmod(0o755)
         for flag, code in ((["--check-config"], 0), ([], 77)):  # a note first: systemd may set it right
             answer = run(fixture.BIN / "cuzkd", *flag, "--jobs.state_directory", folder, "--listen", f"unix:{folder}/s",
@@ -243,7 +254,7 @@ class Environment(unittest.TestCase):
             self.assertEqual(answer.code, code, answer)
             self.assertIn(f"jobs.state_directory: {folder} has mode 0755", answer.err)
             self.assertIn(f"chmod 0700 {folder}", answer.err)
-        self.assertFalse(list(folder.iterdir()))
+        self.assertEqual([path.name for path in folder.iterdir()], ["letters"])
 
     def test_version_tells_what_was_built(self):
         for program in ("cuzkd", "cuzkctl"):

@@ -4,10 +4,12 @@
 Usage: supervision_test.py BIN VECTORS PARAMETERS
 """
 
+import contextlib
 import pathlib
 import resource
 import signal
 import socket
+import sqlite3
 import sys
 import threading
 import time
@@ -107,6 +109,20 @@ class StateDisk(Supervised):
         net.wait_for(lambda: daemon.log().count("accepting jobs") == 2, "the log says so")
 
 
+    def test_a_store_that_another_program_has_locked_is_told_and_its_end_too(self):
+        daemon = self.start()
+        self.systemd.wait_for("READY=1")
+        with contextlib.closing(sqlite3.connect(daemon.folder / "state" / "jobs.sqlite", isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            refused = daemon.control("submit", "--request", requests("winning")[0], "--id", "locked out")
+            self.assertEqual(refused.code, 3, refused)  # UNAVAILABLE
+            self.assertIn("database is locked", refused.err)
+            net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 503, "it is told")
+            self.assertRegex(net.http_get(daemon, "/readyz")[1], "another program has .*jobs.sqlite locked")
+        net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 200, "it is ready again")
+        self.submit(daemon, "let in")
+
+
 class OpenFiles(Supervised):
 
     def test_as_many_files_as_the_hard_limit_allows_may_be_open(self):
@@ -116,8 +132,7 @@ class OpenFiles(Supervised):
         daemon = self.start()
         self.assertEqual(resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE), (hard, hard))
 
-    def test_a_listener_that_ended_for_want_of_files_ends_the_daemon(self):
-        """The library never tries again after accept4 has failed."""
+    def test_a_daemon_without_free_files_says_so_and_goes_on_once_there_are_some(self):
         daemon = self.start()
         self.systemd.wait_for("READY=1")
         open_now = {int(entry.name) for entry in pathlib.Path(f"/proc/{daemon.process.pid}/fd").iterdir()}
@@ -126,8 +141,12 @@ class OpenFiles(Supervised):
         resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE, (lowest, hard))
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(daemon.socket))
-            self.assertEqual(daemon.process.wait(timeout=120), 70, daemon.log())
-        self.assertRegex(daemon.log(), "error gRPC takes no connection any more.*raise LimitNOFILE")
+            net.wait_for(lambda: "no connection can be taken: Too many open files" in daemon.log(), "the log says so")
+            self.assertIn("raise LimitNOFILE", daemon.log())
+            self.systemd.wait_for("STATUS=refusing jobs: clients are not served at unix:")
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE, (hard, hard))
+        self.assertEqual(daemon.control("status").code, 0)
+        net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 200, "it is ready again")
 
 
 class Watchdog(Supervised):
@@ -168,6 +187,21 @@ class Watchdog(Supervised):
         self.systemd.forget()
         self.systemd.wait_for("WATCHDOG=1", count=2)
         self.assertIn("watchdog: there is progress again", daemon.log())
+
+    def test_a_process_that_was_stopped_for_long_blames_no_device(self):
+        """As by `systemctl freeze`, or when the machine is suspended: every clock goes on, and no work does."""
+        daemon = self.start()
+        daemon.tell("hold")
+        self.submit(daemon, "held")
+        daemon.wait_until_held()
+        daemon.process.send_signal(signal.SIGSTOP)
+        time.sleep(2 * self.PATIENCE)
+        self.systemd.forget()
+        daemon.process.send_signal(signal.SIGCONT)
+        self.systemd.wait_for("WATCHDOG=1")
+        self.assertNotIn("stands still", daemon.log())
+        daemon.tell("release")
+        self.assertEqual(daemon.control("await", "held").code, 0)
 
     def test_nobody_is_pinged_who_did_not_ask(self):
         daemon = net.FaultyDaemon(environment={"NOTIFY_SOCKET": self.systemd.path, "WATCHDOG_USEC": "200000",

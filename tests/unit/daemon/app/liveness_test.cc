@@ -63,6 +63,16 @@ TEST_F(LivenessTest, WhoWaitsForADiskThatHangsIsNotToBlame) {
   EXPECT_THAT(After(1), HasSubstr("device"));
 }
 
+// The process is stopped, or the machine suspended: no look happens either.
+TEST_F(LivenessTest, ATimeInWhichTheWholeProcessStoodStillCountsForNothing) {
+  sample_.devices[0].busy = sample_.devices[1].busy = true;
+  EXPECT_EQ(After(8), "");
+  now_ += std::chrono::hours(400 * 24);
+  EXPECT_EQ(After(1, false), "");
+  EXPECT_EQ(After(3), "");
+  EXPECT_THAT(After(1), HasSubstr("device"));  // the time before the standstill still counts
+}
+
 TEST_F(LivenessTest, OneDeviceThatWorksIsEnough) {
   sample_.devices[0].busy = sample_.devices[1].busy = true;
   for (int i = 0; i < 30; ++i) {

@@ -69,15 +69,33 @@ TEST_F(HttpServerTest, NoOtherSiteMayReadIt) {
   EXPECT_THAT(Get("/status", "127.0.0.1:9821"), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST(IsLocalHostTest, NamesOfThisMachineAndAddresses) {
-  for (const char* host : {"localhost", "LocalHost:80", "a.localhost:1", "127.0.0.1", "127.0.0.1:9821", "10.1.2.3:1",
-                           "[::1]", "[::1]:9821", "[fe80::1]"}) {
-    EXPECT_TRUE(IsLocalHost(host)) << host;
+// What HTTP/1.1 says of methods and targets, whatever the page.
+TEST_F(HttpServerTest, MethodsAndTargetsOfHttp) {
+  auto ask = [this](const std::string& line) {
+    return Exchange(server_->port(), StrCat(line, " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  };
+  const std::string page = ask("GET /status"), head = ask("HEAD /status");
+  EXPECT_THAT(head, StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(head, HasSubstr("Content-Length: 2\r\n"));
+  EXPECT_THAT(head, ::testing::EndsWith("\r\n\r\n"));
+  EXPECT_THAT(ask("HEAD /readyz"), StartsWith("HTTP/1.1 503 "));
+  for (const char* line : {"OPTIONS *", "OPTIONS /status"}) {
+    const std::string options = ask(line);
+    EXPECT_THAT(options, StartsWith("HTTP/1.1 204 No Content\r\n")) << line;
+    EXPECT_THAT(options, HasSubstr("Allow: GET, HEAD, OPTIONS\r\n"));
+    EXPECT_THAT(options, ::testing::Not(HasSubstr("Content-Length")));
   }
-  for (const char* host : {"", "localhost.evil.example", "evillocalhost", "127.0.0.1.evil.example", "example:9821",
-                           "127.0.0.1:80:80", "[::1", ".localhost"}) {
-    EXPECT_FALSE(IsLocalHost(host)) << host;
+  EXPECT_THAT(ask("OPTIONS /none"), StartsWith("HTTP/1.1 404 "));
+  const std::string at = StrCat("http://127.0.0.1:", server_->port());
+  EXPECT_THAT(ask(StrCat("GET ", at, "/status")), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask("GET http://localhost:1/status"), StartsWith("HTTP/1.1 200 "));  // as through a forwarded port
+  EXPECT_THAT(ask("GET http://evil.example/status"), StartsWith("HTTP/1.1 403 "));
+  for (const char* line : {"POST /status", "TRACE /status", "CONNECT localhost:1", "DELETE /"}) {
+    EXPECT_THAT(ask(line), StartsWith("HTTP/1.1 405 ")) << line;
+    EXPECT_THAT(ask(line), HasSubstr("Allow: GET, HEAD, OPTIONS\r\n"));
   }
+  EXPECT_THAT(ask("BREW /status"), StartsWith("HTTP/1.1 501 "));
+  EXPECT_THAT(Exchange(server_->port(), "GET /status\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
 }
 
 // Whatever its client asks for, and even if that has sent its next request already.
@@ -118,7 +136,10 @@ TEST_F(HttpServerTest, IdleConnectionsKeepNobodyWaiting) {
 TEST_F(HttpServerTest, APortInUseIsAnError) {
   Address address = *ParseAddress("127.0.0.1:0");
   address.port = server_->port();
-  EXPECT_EQ(HttpServer::Start(address, {}).status().code(), absl::StatusCode::kFailedPrecondition);
+  const Status taken = HttpServer::Start(address, {}).status();
+  EXPECT_TRUE(absl::IsAborted(taken)) << taken;
+  EXPECT_THAT(std::string(taken.message()),
+              HasSubstr(StrCat("http.listen: cannot listen on 127.0.0.1:", address.port)));
   EXPECT_EQ(HttpServer::Start(*ParseAddress("unix:/tmp/x"), {}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 

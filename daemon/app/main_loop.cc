@@ -1,13 +1,13 @@
-#include "daemon/app/serve.h"
+#include "daemon/app/main_loop.h"
 
 #include <unistd.h>
 
 #include <chrono>
 #include <semaphore>
-#include <system_error>
 #include <thread>
 
 #include "core/base/log_writer.h"
+#include "core/base/thread.h"
 #include "daemon/app/heartbeat.h"
 #include "daemon/app/inbox.h"
 #include "daemon/app/supervisor.h"
@@ -22,40 +22,32 @@ constexpr std::chrono::seconds kLastPatience{10};
 constexpr std::chrono::milliseconds kPause{1000};
 constexpr std::chrono::seconds kExtendBy{120};
 
-/// Whatever still stands in its way then: what was accepted is in the store.
+/// Ends the process then, whatever keeps it: accepted jobs are in the store. Without a thread it takes as long as it
+/// takes.
 void EndWithin(std::chrono::seconds patience) {
-  try {
-    std::thread([patience] {
-      std::this_thread::sleep_for(patience);
-      WriteWithin(
-          STDERR_FILENO,
-          StrCat(
-              "cuzkd: did not stop within ", patience.count(),
-              " s, possibly because the disk of jobs.state_directory hangs; exiting anyway, accepted jobs are kept\n"),
-          std::chrono::seconds(1));
-      _exit(static_cast<int>(DaemonExit::kTemporary));
-    }).detach();
-  } catch (const std::system_error&) {
-    // No thread is to be had: then it takes as long as it takes.
-  }
+  StatusOr<std::jthread> thread = StartThread("the end", [patience] {
+    std::this_thread::sleep_for(patience);
+    WriteWithin(
+        STDERR_FILENO,
+        StrCat("cuzkd: did not stop within ", patience.count(),
+               " s, possibly because the disk of jobs.state_directory hangs; exiting anyway, accepted jobs are kept\n"),
+        std::chrono::seconds(1));
+    _exit(static_cast<int>(DaemonExit::kTemporary));
+  });
+  if (thread.ok()) thread->detach();
 }
 
-class Life {
+class MainLoop {
  public:
-  Life(const SettingSources& sources, Inbox& inbox, std::unique_ptr<Daemon> daemon)
-      : sources_(sources),
-        inbox_(inbox),
-        daemon_(std::move(daemon)),
-        heartbeat_(Heartbeat::Parts{.supervisor = &supervisor_,
-                                    .log = &daemon_->log(),
-                                    .snapshot = [this] { return Look(); },
-                                    .watchdog = Supervisor::WatchdogInterval()}) {}
+  MainLoop(const SettingSources& sources, Inbox& inbox, std::unique_ptr<Daemon> daemon)
+      : sources_(sources), inbox_(inbox), daemon_(std::move(daemon)) {}
 
-  ~Life() { drain_begins_.release(); }
+  ~MainLoop() { drain_begins_.release(); }
 
   StatusOr<DaemonExit> Run();
 
  private:
+  Status StartThreads();
   engine::EngineStatus Look() {
     engine::EngineStatus status = daemon_->Snapshot();
     daemon_->Tend(status);
@@ -66,20 +58,19 @@ class Life {
   void Reload();
   void DevicesLost();
   void StoreLost();
-  void ListenerLost();
 
   const SettingSources& sources_;
   Inbox& inbox_;
   Supervisor supervisor_;
   const std::unique_ptr<Daemon> daemon_;
-  Heartbeat heartbeat_;
+  std::unique_ptr<Heartbeat> heartbeat_;
   Status loaded_;          // written before kLoaded or kLoadFailed is posted
   bool draining_ = false;  // set before the thread that drains may begin
   std::counting_semaphore<> drain_begins_{0};
   std::jthread preload_, loss_, drain_;
 };
 
-void Life::StopSignal() {
+void MainLoop::StopSignal() {
   if (draining_) {
     daemon_->log().Warning("stopping at once");
     EndWithin(kLastPatience);
@@ -89,14 +80,14 @@ void Life::StopSignal() {
   Drain();
 }
 
-void Life::Drain() {
-  heartbeat_.Enter(Heartbeat::Stage::kDraining);
+void MainLoop::Drain() {
+  heartbeat_->Enter(Heartbeat::Stage::kDraining);
   supervisor_.Stopping();
   draining_ = true;
   drain_begins_.release();
 }
 
-void Life::Reload() {
+void MainLoop::Reload() {
   if (draining_) return;
   supervisor_.Reloading();
   Status status = daemon_->Reload(Settings::Load(sources_));
@@ -104,53 +95,54 @@ void Life::Reload() {
   supervisor_.Ready();
 }
 
-void Life::DevicesLost() {
+void MainLoop::DevicesLost() {
   daemon_->log().Error("no device is left; exiting, so that the supervisor can restart the daemon");
   daemon_->Refuse("no device is left");
   // The engine has ended or kept every job by now: there is nothing to wait for but the callers.
   if (!draining_) Drain();
 }
 
-void Life::StoreLost() {
+void MainLoop::StoreLost() {
   daemon_->log().Error(
-      "the folder of jobs.state_directory was replaced by another one, in which this process keeps nothing: ending "
+      "the folder of jobs.state_directory was replaced by another one, in which this process keeps nothing; exiting "
       "after "
-      "the jobs that were accepted, so that the next start takes up the new one");
-  daemon_->Refuse("the folder of jobs.state_directory was replaced: the daemon ends after its jobs");
+      "the accepted jobs, so that the next start uses the new folder");
+  daemon_->Refuse("the folder of jobs.state_directory was replaced; the daemon exits after its jobs");
   Drain();
 }
 
-void Life::ListenerLost() {
-  daemon_->log().Error(
-      "gRPC no longer accepts connections, most likely because no file descriptor is left; exiting, so that the "
-      "supervisor can restart the daemon; raise LimitNOFILE of the unit");
-  daemon_->Refuse("gRPC no longer accepts connections; raise LimitNOFILE");
-  Drain();
+Status MainLoop::StartThreads() {
+  CUZK_ASSIGN_OR_RETURN(heartbeat_, Heartbeat::Start({.supervisor = &supervisor_,
+                                                      .log = &daemon_->log(),
+                                                      .snapshot = [this] { return Look(); },
+                                                      .watchdog = Supervisor::WatchdogInterval()}));
+  // Made now: when the end comes, the system may have no thread for it.
+  CUZK_ASSIGN_OR_RETURN(drain_, StartThread("draining", [this] {
+                          drain_begins_.acquire();
+                          if (!draining_) return;
+                          daemon_->Drain();
+                          inbox_.Post(Event::kDrained);
+                        }));
+  CUZK_ASSIGN_OR_RETURN(preload_, StartThread("loading parameters", [this] {
+                          loaded_ = daemon_->Preload();
+                          inbox_.Post(loaded_.ok() ? Event::kLoaded : Event::kLoadFailed);
+                        }));
+  CUZK_ASSIGN_OR_RETURN(loss_, StartThread("watching devices", [this](std::stop_token stop) {
+                          const Status lost = daemon_->AwaitLoss(std::move(stop));
+                          if (lost.ok()) return;
+                          inbox_.Post(absl::IsAborted(lost) ? Event::kStoreLost : Event::kDevicesLost);
+                        }));
+  return absl::OkStatus();
 }
 
-StatusOr<DaemonExit> Life::Run() {
-  // Made now: when the end comes, there may be no thread to be had.
-  drain_ = std::jthread([this] {
-    drain_begins_.acquire();
-    if (!draining_) return;
-    daemon_->Drain();
-    inbox_.Post(Event::kDrained);
-  });
-  preload_ = std::jthread([this] {
-    loaded_ = daemon_->Preload();
-    inbox_.Post(loaded_.ok() ? Event::kLoaded : Event::kLoadFailed);
-  });
-  loss_ = std::jthread([this](std::stop_token stop) {
-    const Status lost = daemon_->AwaitLoss(std::move(stop));
-    if (!lost.ok()) inbox_.Post(absl::IsAborted(lost) ? Event::kStoreLost : Event::kDevicesLost);
-  });
-  daemon_->OnListenerLost([this] { inbox_.Post(Event::kListenerLost); });
+StatusOr<DaemonExit> MainLoop::Run() {
+  CUZK_RETURN_IF_ERROR(StartThreads());
   DaemonExit end = DaemonExit::kOk;
   while (true) {
     switch (inbox_.Next()) {
       case Event::kLoaded:
         if (draining_) break;
-        heartbeat_.Enter(Heartbeat::Stage::kServing);
+        heartbeat_->Enter(Heartbeat::Stage::kServing);
         supervisor_.Ready();
         break;
       case Event::kLoadFailed:
@@ -171,11 +163,6 @@ StatusOr<DaemonExit> Life::Run() {
         end = DaemonExit::kTemporary;
         StoreLost();
         break;
-      case Event::kListenerLost:
-        if (draining_) break;
-        end = DaemonExit::kInternal;
-        ListenerLost();
-        break;
       case Event::kDrained:
         return end;
     }
@@ -184,8 +171,8 @@ StatusOr<DaemonExit> Life::Run() {
 
 }  // namespace
 
-StatusOr<DaemonExit> Serve(const SettingSources& sources, const Settings& settings, const DaemonOptions& options,
-                           const DaemonSeams& seams) {
+StatusOr<DaemonExit> RunMainLoop(const SettingSources& sources, const Settings& settings, const DaemonOptions& options,
+                                 const DaemonSeams& seams) {
   Inbox inbox;
   Supervisor supervisor;
   auto pause = [&](const std::string& why) {
@@ -196,7 +183,7 @@ StatusOr<DaemonExit> Serve(const SettingSources& sources, const Settings& settin
   StatusOr<std::unique_ptr<Daemon>> daemon = Daemon::Start(settings, options, pause, seams);
   if (absl::IsCancelled(daemon.status())) return DaemonExit::kOk;
   if (!daemon.ok()) return daemon.status();
-  return Life(sources, inbox, *std::move(daemon)).Run();
+  return MainLoop(sources, inbox, *std::move(daemon)).Run();
 }
 
 }  // namespace cuzk::daemon

@@ -1,4 +1,4 @@
-#include "daemon/app/run.h"
+#include "daemon/app/program.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,8 @@
 
 #include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/log_writer.h"
-#include "daemon/app/serve.h"
+#include "daemon/app/last_words.h"
+#include "daemon/app/main_loop.h"
 #include "daemon/settings/check_config.h"
 #include "daemon/settings/command_line.h"
 #include "daemon/settings/convert_settings.h"
@@ -20,7 +21,7 @@ int Fail(const Status& status, DaemonExit code) {
   return static_cast<int>(code);
 }
 
-int Run(const CommandLine& line, const DaemonSeams& seams) {
+int Obey(const CommandLine& line, const DaemonSeams& seams) {
   const std::unique_ptr<CardDriver> driver = MakeCardDriver();
   const DeviceSources cards = seams.sources.value_or(DeviceSources{.driver = driver.get()});
   if (line.task == Task::kPrintDefaults) {
@@ -43,7 +44,8 @@ int Run(const CommandLine& line, const DaemonSeams& seams) {
     return check.status.ok() ? 0 : Fail(check.status, DaemonExitOf(check.status));
   }
   if (Status processor = algebra::CheckProcessor(); !processor.ok()) return Fail(processor, DaemonExit::kUnavailable);
-  StatusOr<DaemonExit> ended = Serve(sources, *settings, *options, seams);
+  TellWhatIsShort();
+  StatusOr<DaemonExit> ended = RunMainLoop(sources, *settings, *options, seams);
   return ended.ok() ? static_cast<int>(*ended) : Fail(ended.status(), DaemonExitOf(ended.status()));
 }
 
@@ -52,7 +54,7 @@ int Run(const CommandLine& line, const DaemonSeams& seams) {
 int RunDaemon(int argc, char** argv, const DaemonSeams& seams) {
   auto parsed = ParseCommandLine(argc, argv);
   const int* ended = std::get_if<int>(&parsed);
-  const int code = ended ? *ended : Run(std::get<CommandLine>(parsed), seams);
+  const int code = ended ? *ended : Obey(std::get<CommandLine>(parsed), seams);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   return Fail(absl::InternalError("stdout cannot be written"), DaemonExit::kInternal);
 }

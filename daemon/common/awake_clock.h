@@ -1,0 +1,33 @@
+#pragma once
+// Time in which this process ran: where it is stopped (SIGSTOP, a freezer, a suspended machine), nothing of its own is
+// late.
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+namespace cuzk::daemon {
+
+/// Thread-safe. Must be asked about once a second: of a pause between two questions, kLongestPause at most counts.
+class AwakeClock {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr std::chrono::seconds kLongestPause{5};
+
+  /// `now` is of the steady clock; a time that may be compared with others of this clock alone.
+  Time Now(Time now = std::chrono::steady_clock::now()) {
+    std::lock_guard lock(mutex_);
+    if (now > seen_) {
+      awake_ += std::min<Time::duration>(now - seen_, kLongestPause);
+      seen_ = now;
+    }
+    return awake_;
+  }
+
+ private:
+  std::mutex mutex_;
+  Time seen_ = std::chrono::steady_clock::now();  // guarded by mutex_
+  Time awake_ = seen_;                            // guarded by mutex_
+};
+
+}  // namespace cuzk::daemon

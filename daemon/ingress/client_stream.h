@@ -1,0 +1,52 @@
+#pragma once
+// The side of a connection that belongs to the client: a socket, with TLS or without.
+
+#include <openssl/ssl.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "daemon/common/descriptor.h"
+#include "daemon/common/openssl_objects.h"
+
+namespace cuzk::daemon {
+
+using TlsSession = std::unique_ptr<SSL, Freer<SSL_free>>;
+
+/// Never waits. Not thread-safe.
+class ClientStream {
+ public:
+  enum class Result {
+    kDone,    ///< something was read or written
+    kLater,   ///< nothing for now
+    kClosed,  ///< the client has ended the connection
+    kFailed   ///< TLS failed: error() says why
+  };
+
+  /// `session` is null for plaintext.
+  ClientStream(Descriptor socket, TlsSession session);
+
+  /// Reads up to the size of the buffer; `size` is how much.
+  Result Read(std::span<char> buffer, size_t& size);
+  /// Writes from the front of `bytes` and takes out what was written.
+  Result Write(std::string& bytes);
+  /// Says that nothing more will be written.
+  void EndWriting();
+
+  int fd() const { return socket_.get(); }
+  /// TLS must write before it can read.
+  bool wants_to_write() const { return wants_to_write_; }
+  const std::string& error() const { return error_; }
+
+ private:
+  Result Judge(int result);
+
+  Descriptor socket_;
+  TlsSession session_;
+  bool wants_to_write_ = false, failed_ = false;
+  std::string error_;
+};
+
+}  // namespace cuzk::daemon
