@@ -2,7 +2,7 @@
 // A square of its own for Fp: products of two different words once, doubled, then the squares of the words; the lower
 // half reduced row by row, the upper half added. N(N-1)/2 + N + N^2 multiply-adds instead of 2 N^2.
 
-#include "gpu/field/device_field.cuh"
+#include "gpu/field/wide.cuh"
 
 namespace cuzk::gpu::detail {
 
@@ -38,25 +38,10 @@ CUZK_DEVICE void MixedProducts(const uint32_t (&a)[N], uint32_t (&e)[2 * N], uin
   }
 }
 
-/// One row of a reduction without a product: clears e[0] after adding the word that o left below it, and moves o down
-/// by two words.
-template <class Params, int N>
-CUZK_DEVICE void ShiftingReductionRow(uint32_t (&e)[N], uint32_t (&o)[N], const uint32_t (&p)[N]) {
-  e[0] = AddCc(e[0], o[1]);
-  uint32_t m = e[0] * Words32<Params>::kNegInverse;
-#pragma unroll
-  for (int j = 0; j < N - 2; j += 2) MadcWideCc(o[j], o[j + 1], m, p[j + 1], o[j + 2], o[j + 3]);
-  MadcWideCc(o[N - 2], o[N - 1], m, p[N - 1], 0, 0);
-  MadWideCc(e[0], e[1], m, p[0], e[0], e[1]);
-#pragma unroll
-  for (int j = 2; j < N; j += 2) MadcWideCc(e[j], e[j + 1], m, p[j], e[j], e[j + 1]);
-  o[N - 1] = Addc(o[N - 1], 0);
-}
-
 /// r = a^2 / 2^(32 N) mod p, not below p but below p + a^2 / 2^(32 N).
 template <class Params, int N>
 CUZK_DEVICE void MontSquareLazy(const uint32_t (&a)[N], uint32_t (&r)[N]) {
-  uint32_t e[2 * N], o[2 * N], p[N], x[N], y[N];
+  uint32_t e[2 * N], o[2 * N];
   MixedProducts(a, e, o);
   // Columns 1 to 2 N - 2 of the sum into e, then twice that; e[2 N - 1] is its last word.
   e[1] = o[0];
@@ -71,30 +56,7 @@ CUZK_DEVICE void MontSquareLazy(const uint32_t (&a)[N], uint32_t (&r)[N]) {
   MadWideCc(e[0], e[1], a[0], a[0], 0, e[1]);
 #pragma unroll
   for (int i = 1; i < N; ++i) MadcWideCc(e[2 * i], e[2 * i + 1], a[i], a[i], e[2 * i], e[2 * i + 1]);
-  Words32<Params>::Modulus(p);
-#pragma unroll
-  for (int i = 0; i < N; ++i) x[i] = e[i];
-  uint32_t m = x[0] * Words32<Params>::kNegInverse;
-#pragma unroll
-  for (int j = 0; j < N; j += 2) MulWide(y[j], y[j + 1], m, p[j + 1]);
-  MadWideCc(x[0], x[1], m, p[0], x[0], x[1]);
-#pragma unroll
-  for (int j = 2; j < N; j += 2) MadcWideCc(x[j], x[j + 1], m, p[j], x[j], x[j + 1]);
-  y[N - 1] = Addc(y[N - 1], 0);
-#pragma unroll
-  for (int i = 1; i < N; i += 2) {
-    ShiftingReductionRow<Params>(y, x, p);
-    if (i + 1 < N) ShiftingReductionRow<Params>(x, y, p);
-  }
-  // N is even: y is the lower accumulator and its word 0 is clear.
-  x[0] = AddCc(x[0], y[1]);
-#pragma unroll
-  for (int j = 1; j < N - 1; ++j) x[j] = AddcCc(x[j], y[j + 1]);
-  x[N - 1] = Addc(x[N - 1], 0);
-  r[0] = AddCc(x[0], e[N]);
-#pragma unroll
-  for (int j = 1; j < N - 1; ++j) r[j] = AddcCc(x[j], e[N + j]);
-  r[N - 1] = Addc(x[N - 1], e[2 * N - 1]);
+  ReduceWide<Params>(e, r);
 }
 
 }  // namespace cuzk::gpu::detail

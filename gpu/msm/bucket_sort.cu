@@ -289,8 +289,9 @@ SortPlan SortPlan::For(const MsmPlan& plan) {
   auto words = [&](size_t taken) {
     return static_cast<uint32_t>((plan.shared_bytes - taken) / 4 / kThreads * kThreads);
   };
-  sort.tile = std::min(words(sizeof(ScatterShared)), kMaxTile);
-  sort.capacity = words(sizeof(BucketShared));
+  static_assert(sizeof(ScatterShared) == kScatterFixed && sizeof(BucketShared) == kOrderFixed);
+  sort.tile = std::min(words(kScatterFixed), kMaxTile);
+  sort.capacity = words(kOrderFixed);
   sort.group = static_cast<int>(std::clamp<uint64_t>((1u << 25) / plan.terms, 1, plan.batch));
   // Bins that a block can hold where scalars are random; smaller ones in small sums, for enough blocks.
   int size_log2 = std::clamp(Log2(static_cast<uint64_t>(plan.terms) * plan.batch / 1024 + 1), 10, Log2(sort.capacity));
@@ -313,8 +314,7 @@ Status SortIntoBuckets(const MsmPlan& plan, int first, int count, const IndexMap
   SortPlan sort = SortPlan::For(plan);
   uint32_t tiles = (plan.terms - 1) / sort.tile + 1;
   const Windows& windows = plan.windows;
-  size_t scatter_bytes = sizeof(ScatterShared) + sort.tile * sizeof(uint32_t);
-  size_t bucket_bytes = sizeof(BucketShared) + sort.capacity * sizeof(uint32_t);
+  const size_t scatter_bytes = sort.ScatterBytes(), bucket_bytes = sort.OrderBytes();
   CUZK_CUDA(cudaFuncSetAttribute(ScatterKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(scatter_bytes)));
   CUZK_CUDA(

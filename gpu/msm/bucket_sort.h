@@ -37,6 +37,10 @@ struct SortPlan {
 
   static SortPlan For(const MsmPlan& plan);
   uint32_t MaxBins() const { return static_cast<uint32_t>(group) << bins_log2; }
+  /// Shared memory of a block that scatters, and of one that orders.
+  size_t ScatterBytes() const { return kScatterFixed + tile * sizeof(uint32_t); }
+  size_t OrderBytes() const { return kOrderFixed + capacity * sizeof(uint32_t); }
+  static constexpr size_t kScatterFixed = 32 << 10, kOrderFixed = 16 << 10;
 };
 
 /// Scratch in device memory.

@@ -5,33 +5,14 @@
 #include <cmath>
 
 #include "gpu/msm/accumulate.cuh"
+#include "gpu/msm/enqueue_rounds.cuh"
 #include "gpu/msm/msm.h"
 #include "gpu/msm/tiles.cuh"
 
 namespace cuzk::gpu {
 
-/// The device's field of a host field.
-template <class F>
-struct DeviceFieldOf;
-template <>
-struct DeviceFieldOf<algebra::Fp> {
-  using Type = FpD;
-};
-template <>
-struct DeviceFieldOf<algebra::Fp2> {
-  using Type = Fp2D;
-};
-
 /// With windows of 3 bits the highest digit could overflow: |k| < 0.906 * 2^254, and 0.906 * 4 + 0.53 > 4.
 inline constexpr int kMaxWindows = 63;
-
-/// An attribute of the current device.
-inline StatusOr<uint32_t> DeviceAttribute(cudaDeviceAttr attribute) {
-  int device = 0, value = 0;
-  CUZK_CUDA(cudaGetDevice(&device));
-  CUZK_CUDA(cudaDeviceGetAttribute(&value, attribute, device));
-  return static_cast<uint32_t>(value);
-}
 
 template <class D>
 struct MsmScratch {
@@ -79,7 +60,7 @@ MsmScratch<D> LayOut(const MsmPlan& plan, size_t scan_bytes, Arena& arena, uint3
   i.scan_scratch = arena.Take<std::byte>(scan_bytes);
   i.scan_bytes = scan_bytes;
   if (plan.affine) {
-    s.rounds.sums = {arena.Take<uint4>(AffineSums<D>::Words(most))};
+    LayOutRounds(most, plan.processors, s.rounds, arena);
     s.buckets = arena.Take<Affine<D>>(buckets);
     s.tile_live = arena.Take<uint32_t>(kItemLimit + 2);
   } else {
@@ -114,25 +95,18 @@ inline MsmPlan PlanFor(uint32_t terms, int windows, bool affine) {
   return plan;
 }
 
-/// Whether the card's shared memory lets rounds fill a multiprocessor. Where it does not, XYZZ additions, which need
-/// none, are faster.
-template <class D>
-bool RoundsFillProcessors(const prover::CardLimits& card) {
-  return 4 * card.BlocksOf(kRoundThreads, Slots<D>::kBytes) >= 3u * kRoundBlocks<D>;
-}
-
 template <class F>
 StatusOr<MsmPlan> PlanMsm(const prover::CardLimits& card, uint32_t terms, uint64_t memory, MsmForm form) {
   using D = typename DeviceFieldOf<F>::Type;
   if (terms == 0 || terms >= 1u << 31) return absl::InvalidArgumentError("a sum of no terms, or of 2^31 or more");
-  bool affine =
-      form == MsmForm::kAffine || (form == MsmForm::kBest && terms >= 1u << 20 && RoundsFillProcessors<D>(card));
+  const bool affine = form == MsmForm::kAffine || (form == MsmForm::kBest && terms >= 1u << 20);
   MsmPlan best;
   double best_cost = 0;
   uint64_t least = ~uint64_t{0};
   for (int windows = 11; windows <= kMaxWindows; ++windows) {
     MsmPlan plan = PlanFor(terms, windows, affine);
     plan.shared_bytes = card.shared_block_bytes;
+    plan.processors = std::max(card.multiprocessors, 1u);
     if (plan.windows.Bits(0) > 24) continue;
     for (int parts = 1; parts <= windows; ++parts) {
       plan.batch = (windows + parts - 1) / parts;
@@ -166,17 +140,6 @@ Status EnqueueHeavy(const MsmScratch<D>& s, const Sums& sums, StreamView stream)
   return absl::OkStatus();
 }
 
-template <class D>
-Status EnqueueRounds(const Rounds<D>& work, uint32_t rounds, StreamView stream) {
-  CUZK_ASSIGN_OR_RETURN(uint32_t processors, DeviceAttribute(cudaDevAttrMultiProcessorCount));
-  constexpr size_t kShared = std::max(2 * kRoundThreads * sizeof(D), Slots<D>::kBytes);
-  CUZK_CUDA(
-      cudaFuncSetAttribute(RoundsKernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kShared)));
-  RoundsKernel<D><<<processors * kRoundBlocks<D>, kRoundThreads, kShared, stream.get()>>>(work, rounds);
-  CUZK_CUDA_LAUNCHED("RoundsKernel");
-  return absl::OkStatus();
-}
-
 constexpr uint32_t SumBlocks(uint64_t threads) {
   return static_cast<uint32_t>((threads + kSumThreads - 1) / kSumThreads);
 }
@@ -198,12 +161,24 @@ Status EnqueueXyzz(const MsmPlan& plan, const MsmScratch<D>& s, uint32_t buckets
   return absl::OkStatus();
 }
 
+/// Points of an item that rounds add: of random scalars about a quarter of the threads that run at a time have an item
+/// with more.
+template <class D>
+uint32_t RoundsOf(const MsmPlan& plan) {
+  const double load = static_cast<double>(plan.terms) / plan.windows.Buckets(plan.windows.count - 1);
+  const double threads = plan.processors * kRoundBlocks<D> * kRoundThreads;
+  const double share = std::min(threads / (4.0 * plan.BatchBuckets()), 0.25);
+  // By the tail of the normal distribution, roughly.
+  const double deviations = std::sqrt(-2 * std::log(share)) - 0.7;
+  return static_cast<uint32_t>(std::clamp(load + deviations * std::sqrt(load) + 1, 2.0, double(plan.item_limit)));
+}
+
 /// The same in the affine form.
 template <class D>
 Status EnqueueAffine(const MsmPlan& plan, const MsmScratch<D>& s, uint32_t buckets, StreamView stream) {
   cudaStream_t on = stream.get();
   const ItemScratch& i = s.items;
-  CUZK_RETURN_IF_ERROR(EnqueueRounds(s.rounds, plan.item_limit, stream));
+  CUZK_RETURN_IF_ERROR(EnqueueRounds(s.rounds, plan.MaxItems(), RoundsOf<D>(plan), plan.processors, stream));
   CUZK_RETURN_IF_ERROR(EnqueueHeavy(s, s.rounds.sums, stream));
   CollectKernel<D>
       <<<SumBlocks(buckets), kSumThreads, 0, on>>>(s.rounds.sums, i.item_base, i.item_place, buckets, s.buckets);
@@ -212,7 +187,8 @@ Status EnqueueAffine(const MsmPlan& plan, const MsmScratch<D>& s, uint32_t bucke
   Rounds<D> lines = s.rounds;
   lines.points = s.buckets;
   lines.live = s.tile_live;
-  CUZK_RETURN_IF_ERROR(EnqueueRounds(lines, 1u << plan.side_log2, stream));
+  const uint64_t line_items = 2ull * (buckets >> plan.side_log2);
+  CUZK_RETURN_IF_ERROR(EnqueueRounds(lines, line_items, 1u << plan.side_log2, plan.processors, stream));
   uint32_t tiles = buckets / plan.segment;
   TileKernel<D><<<SumBlocks(2ull * tiles), kSumThreads, kSumThreads / 2 * sizeof(Xyzz<D>), on>>>(
       s.rounds.sums, tiles, plan.side_log2, s.plain, s.weighted);
@@ -252,30 +228,6 @@ Status EnqueueMsm(const MsmPlan& plan, const algebra::AffinePoint<F>* points, co
   }
   CUZK_CUDA(cudaMemcpyAsync(results, s.results, MsmResultPoints(plan) * sizeof(Xyzz<D>), cudaMemcpyDeviceToHost,
                             stream.get()));
-  return absl::OkStatus();
-}
-
-inline constexpr uint32_t kListBlocks = 1024;
-
-template <class F>
-size_t ListSumBytes() {
-  return (kListBlocks + 1) * sizeof(algebra::XyzzPoint<F>) + 512;
-}
-
-template <class F>
-Status EnqueueListSum(const algebra::AffinePoint<F>* points, const uint32_t* list, const uint32_t* count, Arena arena,
-                      algebra::XyzzPoint<F>* result, StreamView stream) {
-  using D = typename DeviceFieldOf<F>::Type;
-  constexpr size_t kShared = kSumThreads * sizeof(Xyzz<D>);
-  Xyzz<D>* sums = arena.Take<Xyzz<D>>(kListBlocks);
-  Xyzz<D>* total = arena.Take<Xyzz<D>>(1);
-  if (arena.overrun()) return absl::ResourceExhaustedError("no scratch for a sum of listed points");
-  ListKernel<D><<<kListBlocks, kSumThreads, kShared, stream.get()>>>(reinterpret_cast<const Affine<D>*>(points), list,
-                                                                     count, sums);
-  CUZK_CUDA_LAUNCHED("ListKernel");
-  TotalKernel<D><<<1, kSumThreads, kShared, stream.get()>>>(sums, kListBlocks, total);
-  CUZK_CUDA_LAUNCHED("TotalKernel");
-  CUZK_CUDA(cudaMemcpyAsync(result, total, sizeof(*total), cudaMemcpyDeviceToHost, stream.get()));
   return absl::OkStatus();
 }
 

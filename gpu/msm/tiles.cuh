@@ -8,8 +8,8 @@
 // take 24. What is left is 1/side of it and the same shape that the other form leaves (reduce.cuh), with segments of
 // side^2.
 
-#include "gpu/msm/accumulate.cuh"
 #include "gpu/msm/reduce.cuh"
+#include "gpu/msm/sums.cuh"
 
 namespace cuzk::gpu {
 

@@ -40,7 +40,8 @@ struct MsmPlan {
   uint32_t segment = 0;     ///< buckets that the reduction sums together, with their weights within
   uint32_t side_log2 = 0;   ///< affine: segments are squares of buckets of this side
   bool affine = false;      ///< accumulate in affine coordinates with shared inversions
-  size_t shared_bytes = 0;  ///< shared memory that a block of the device can have
+  size_t shared_bytes = 0;  ///< shared memory that a block of the card can have
+  uint32_t processors = 0;  ///< multiprocessors of the card
   uint64_t bytes = 0;       ///< scratch on the device
 
   uint32_t BatchBuckets() const;  ///< most buckets of any batch

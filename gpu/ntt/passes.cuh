@@ -1,14 +1,15 @@
 #pragma once
-// One pass of a transform: 2^R-point transforms, R = 6..9, over tiles of 2048 elements.
+// One pass of a transform: 2^R-point transforms, R = 6..9, over tiles of 1024 elements.
 //
-//   tile      2^R rows x C columns, C = 2^(11-R). Row q, column c of a tile is the element
+//   tile      2^R rows x C columns, C = 2^(10-R). Row q, column c of a tile is the element
 //               block base + q * 2^(s-R) + column        where the sub-transforms have 2^s elements, s > R, or
 //               tile base + c * 2^R + q                  in the innermost pass (s = R).
-//   block     256 threads, 8 elements each in registers; two or three steps of radix 8 or 4 (two butterflies of 4),
-//   with an
-//             exchange through shared memory after each
-//   shared    2 planes of 16 bytes: 2048 * 9/8 (4 elements of padding after 32) * 32 = 72 KB
-//   registers 128 intended: 2 blocks an SM
+//   block     128 threads, 8 elements each in registers; two or three steps of radix 8 or 4 (two butterflies of
+//             4), with an exchange through shared memory after each
+//   shared    2 planes of 16 bytes, 32 KB: three blocks fit where a multiprocessor has 100 KB. In every second
+//             run of 32 elements neighbouring fours are exchanged, so that the columns of a tile do not meet in
+//             the same banks
+//   registers 128 intended: 4 blocks an SM
 //   range     between passes elements are below 2r, after the last one below r
 //   bytes     32 read and 32 written an element; twiddles from the second-level cache
 //   code      one copy of a step, used in a loop, and one copy of what happens at the edges of a pass, used in a loop
@@ -24,10 +25,9 @@
 
 namespace cuzk::gpu::ntt {
 
-inline constexpr int kTileLog2 = 11;
-inline constexpr int kThreads = 256;
-inline constexpr int kSharedElements = 2048 / 32 * 36;
-inline constexpr int kSharedBytes = kSharedElements * 32;
+inline constexpr int kTileLog2 = 10;
+inline constexpr int kThreads = 1 << (kTileLog2 - 3);
+inline constexpr int kSharedBytes = static_cast<int>(sizeof(FrD)) << kTileLog2;
 inline constexpr int kCoarseLog2 = 18;
 inline constexpr int kShiftLog2 = 14;
 
@@ -167,14 +167,14 @@ struct Place {
 /// Position of an element in the shared planes.
 CUZK_DEVICE uint32_t SharedAt(int r, uint32_t row, uint32_t column) {
   uint32_t i = (row << (kTileLog2 - r)) + column;
-  return i + (i >> 5) * 4;
+  return i ^ (i >> 3 & 4);
 }
 CUZK_DEVICE void ToShared(uint4* shared, uint32_t at, const FrD& x) {
   shared[at] = make_uint4(x.w[0], x.w[1], x.w[2], x.w[3]);
-  shared[at + kSharedElements] = make_uint4(x.w[4], x.w[5], x.w[6], x.w[7]);
+  shared[at + (1u << kTileLog2)] = make_uint4(x.w[4], x.w[5], x.w[6], x.w[7]);
 }
 CUZK_DEVICE FrD FromShared(const uint4* shared, uint32_t at) {
-  uint4 a = shared[at], b = shared[at + kSharedElements];
+  uint4 a = shared[at], b = shared[at + (1u << kTileLog2)];
   FrD r;
   r.w[0] = a.x, r.w[1] = a.y, r.w[2] = a.z, r.w[3] = a.w;
   r.w[4] = b.x, r.w[5] = b.y, r.w[6] = b.z, r.w[7] = b.w;
@@ -221,7 +221,7 @@ CUZK_DEVICE FrD TimesPassTwiddle(const PassParams& p, const FrD& x, const Edge& 
 }
 
 template <bool kReversedInput>
-__global__ void __launch_bounds__(kThreads, 2) Pass(const PassParams p) {
+__global__ void __launch_bounds__(kThreads, 4) Pass(const PassParams p) {
   extern __shared__ uint4 shared[];
   int r = p.radix_log2, steps = StepCount(r);
   bool twiddles = p.sub_log2 > r;

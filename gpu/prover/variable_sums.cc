@@ -53,9 +53,10 @@ Status VariableSums::TakeMemory(Arena arena) {
     listed = std::min(listed, c_.workspace.slot_bytes() / sizeof(algebra::G1Affine));
     CUZK_RETURN_IF_ERROR(MakeStreamed(arena, terms));
   }
+  listed_ = static_cast<uint32_t>(listed);
   list_ = arena.Take<uint32_t>(listed);
   list_count_ = arena.Take<uint32_t>(1);
-  list_scratch_ = TakeArena(arena, ListSumBytes<Fp2>());
+  list_scratch_ = TakeArena(arena, ListScratchBytes(plan_));
   if (arena.overrun()) return absl::ResourceExhaustedError("the workspace of the card is smaller than the plan");
   scratch_ = TakeArena(arena, arena.left() / 256 * 256);
   return absl::OkStatus();
@@ -218,7 +219,7 @@ Status VariableSums::SumBits(Query query, const TermRange& range, const algebra:
     CUZK_CUDA(cudaMemsetAsync(list_count_, 0, sizeof(uint32_t), points_.get()));
     CUZK_RETURN_IF_ERROR(ListSetBits(tables, range, member.assignment.bits, list_, list_count_, points_));
     CUZK_ASSIGN_OR_RETURN(algebra::XyzzPoint<F> * result, member.sums->AddPoint<F>(query));
-    CUZK_RETURN_IF_ERROR(EnqueueListSum<F>(points, list_, list_count_, list_scratch_, result, points_));
+    CUZK_RETURN_IF_ERROR(EnqueueListSum<F>(c_.card.limits, points, list_, listed_, list_count_, list_scratch_, result, points_));
   }
   return absl::OkStatus();
 }

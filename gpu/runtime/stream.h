@@ -89,4 +89,41 @@ class Event {
   cudaEvent_t event_;
 };
 
+/// A second stream of the same priority, which begins where `main` is. What is enqueued in `main` after Join, or after
+/// the branch is gone, waits for it. Move-only.
+class Branch {
+ public:
+  static StatusOr<Branch> Create(StreamView main) {
+    int priority = 0;
+    cudaStream_t stream = nullptr;
+    CUZK_CUDA(cudaStreamGetPriority(main.get(), &priority));
+    CUZK_ASSIGN_OR_RETURN(Event event, Event::Create());
+    CUZK_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
+    Branch branch(main, stream, std::move(event));
+    CUZK_RETURN_IF_ERROR(branch.event_.Record(main));
+    CUZK_RETURN_IF_ERROR(branch.event_.Wait(branch.view()));
+    return branch;
+  }
+  Branch(Branch&& other) noexcept
+      : main_(other.main_), stream_(std::exchange(other.stream_, nullptr)), event_(std::move(other.event_)) {}
+  Branch& operator=(Branch&&) = delete;
+  ~Branch() {
+    static_cast<void>(Join());
+    // The stream's work goes on; the runtime frees it afterwards.
+    if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+  }
+  StreamView view() const { return StreamView(stream_); }
+  Status Join() {
+    if (stream_ == nullptr) return absl::OkStatus();
+    CUZK_RETURN_IF_ERROR(event_.Record(view()));
+    return event_.Wait(main_);
+  }
+
+ private:
+  Branch(StreamView main, cudaStream_t stream, Event event) : main_(main), stream_(stream), event_(std::move(event)) {}
+  StreamView main_;
+  cudaStream_t stream_;
+  Event event_;
+};
+
 }  // namespace cuzk::gpu

@@ -1,6 +1,9 @@
 // Times of transforms and sums on the device: medians of five runs by events, each answer checked. Prints a table.
 //
-//   cuzk_device_bench [log2 of the largest size, default 27 [log2 of the only size]]
+//   cuzk_device_bench [log2 of the largest size, default 27 [log2 of the only size, 0 for all [kilobytes of shared
+//   memory]]]
+//
+// With the last one, plans are those of a card with so much shared memory a multiprocessor.
 
 #include <algorithm>
 #include <chrono>
@@ -90,8 +93,8 @@ class Bench {
     size_t n = size_t{1} << bits;
     const Fr* scalars = scalars_.data();
     Fr sum = logarithms_[bits];
-    MsmPlan plan = Must(PlanMsm<F>(Must(CurrentCardLimits()), static_cast<uint32_t>(n),
-                                   Must(memory_.Available()) - (uint64_t{1} << 30), form));
+    MsmPlan plan =
+        Must(PlanMsm<F>(card_, static_cast<uint32_t>(n), Must(memory_.Available()) - (uint64_t{1} << 30), form));
     auto arena = Must(Buffer<std::byte>::Allocate(memory_, plan.bytes));
     Pinned<algebra::XyzzPoint<F>> results(kMaxMsmResultPoints);
     bool right = true;
@@ -128,11 +131,11 @@ class Bench {
     auto count = Must(Buffer<uint32_t>::Allocate(memory_, 1));
     cudaMemcpy(device_list.data(), list.data(), device_list.bytes(), cudaMemcpyHostToDevice);
     cudaMemcpy(count.data(), &size, sizeof(size), cudaMemcpyHostToDevice);
-    auto arena = Must(Buffer<std::byte>::Allocate(memory_, ListSumBytes<F>()));
+    auto arena = Must(Buffer<std::byte>::Allocate(memory_, size_t{400} << 20));
     Pinned<algebra::XyzzPoint<F>> result(1);
     Times t = Time([&] {
-      return EnqueueListSum<F>(points.data(), device_list.data(), count.data(), Arena(arena.data(), arena.bytes()),
-                               result.data(), stream_);
+      return EnqueueListSum<F>(card_, points.data(), device_list.data(), static_cast<uint32_t>(n), count.data(),
+                               Arena(arena.data(), arena.bytes()), result.data(), stream_);
     });
     Print(what, bits, t, algebra::ToJacobian(result.data()[0]) == algebra::ScalarMul(Generator<F>(), sum));
   }
@@ -162,6 +165,7 @@ class Bench {
 
   DeviceMemory memory_;
   Stream stream_ = Must(Stream::Create());
+  prover::CardLimits card_ = Must(CurrentCardLimits());
 
  private:
   Buffer<Fr> scalars_;
@@ -174,9 +178,10 @@ class Bench {
   Event begin_ = Must(Event::Create()), end_ = Must(Event::Create());
 };
 
-void Main(unsigned most, unsigned only) {
+void Main(unsigned most, unsigned only, unsigned shared) {
   auto wanted = [&](unsigned bits) { return bits <= most && (only == 0 || bits == only); };
   Bench bench;
+  if (shared != 0) bench.card_ = WithShared(bench.card_, shared);
   bench.Rates();
   for (unsigned bits : {20u, 22u, 24u, 26u, 27u}) {
     if (wanted(bits)) bench.Ntt(bits);
@@ -208,6 +213,7 @@ void Main(unsigned most, unsigned only) {
 
 int main(int argc, char** argv) {
   cuzk::gpu::testing::Main(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 27,
-                           argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 0);
+                           argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 0,
+                           argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 0);
   return 0;
 }

@@ -20,7 +20,7 @@ class MsmOnDevice : public DeviceTest {
   Sum Run(const Buffer<Point>& points, const std::vector<Fr>& k, MsmForm form, uint64_t scratch = uint64_t{8} << 30,
           const IndexMap& map = {}) {
     auto scalars = Upload(k);
-    MsmPlan plan = Must(PlanMsm<F>(Must(CurrentCardLimits()), static_cast<uint32_t>(k.size()), scratch, form));
+    MsmPlan plan = Must(PlanMsm<F>(card_, static_cast<uint32_t>(k.size()), scratch, form));
     auto arena = Must(Buffer<std::byte>::Allocate(memory_, plan.bytes));
     EXPECT_EQ(cudaMemset(arena.data(), 0xa5, arena.bytes()), cudaSuccess);
     Status status = EnqueueMsm<F>(plan, points.data(), scalars.data(), map, Arena(arena.data(), arena.bytes()),
@@ -48,8 +48,13 @@ TYPED_TEST(MsmOnDevice, EverySizeOfRandomScalars) {
   for (size_t n : {1, 2, 3, 5, 31, 32, 33, 100, 255, 1000, 4097, 65537, 300001}) {
     auto points = KnownPoints<TypeParam>(n, this->memory_, this->stream_);
     std::vector<Fr> k = RandomScalars(n, n);
-    for (MsmForm form : kForms) {
-      EXPECT_TRUE(this->Run(points, k, form) == this->Expected(k)) << n << ", form " << static_cast<int>(form);
+    const auto expected = this->Expected(k);
+    for (const prover::CardLimits& card : this->CardsToBe()) {
+      this->card_ = card;
+      for (MsmForm form : kForms) {
+        EXPECT_TRUE(this->Run(points, k, form) == expected)
+            << n << ", form " << static_cast<int>(form) << ", " << card.shared_multiprocessor_bytes << " bytes";
+      }
     }
   }
 }
@@ -79,7 +84,10 @@ TYPED_TEST(MsmOnDevice, UnevenScalars) {
   size_t n = 150001;
   auto points = KnownPoints<TypeParam>(n, this->memory_, this->stream_);
   std::vector<Fr> k = RandomScalars(n, 31), one(n, k[0]);
-  for (MsmForm form : kForms) EXPECT_TRUE(this->Run(points, one, form) == this->Expected(one));
+  for (const prover::CardLimits& card : this->CardsToBe()) {
+    this->card_ = card;
+    for (MsmForm form : kForms) EXPECT_TRUE(this->Run(points, one, form) == this->Expected(one));
+  }
   for (size_t i = 0; i < n; ++i) {
     if (i % 3 != 0) k[i] = k[i % 3];
   }
@@ -112,7 +120,7 @@ TYPED_TEST(MsmOnDevice, LittleScratchMeansMoreBatches) {
   auto points = KnownPoints<TypeParam>(n, this->memory_, this->stream_);
   std::vector<Fr> k = RandomScalars(n, 9);
   auto expected = this->Expected(k);
-  const prover::CardLimits card = Must(CurrentCardLimits());
+  const prover::CardLimits& card = this->card_;
   for (MsmForm form : kForms) {
     uint64_t whole = Must(PlanMsm<TypeParam>(card, n, uint64_t{8} << 30, form)).bytes;
     EXPECT_TRUE(this->Run(points, k, form, whole / 2) == expected);
@@ -144,24 +152,59 @@ TYPED_TEST(MsmOnDevice, MapsTermsToPoints) {
   EXPECT_TRUE(this->Run(points, k, MsmForm::kBest, 1 << 30, map) == expected);
 }
 
+// Lists that are short, that just fill the items of a long one, and that end within an item; with scratch for items and
+// without. Capacities that no list reaches leave rounds without items.
 TYPED_TEST(MsmOnDevice, SumsOfListedPoints) {
-  auto points = KnownPoints<TypeParam>(70000, this->memory_, this->stream_);
-  for (size_t n : {0, 1, 2, 1000, 70000}) {
+  constexpr size_t kPoints = 70000;
+  const uint32_t capacity = 9u << 20;
+  auto points = KnownPoints<TypeParam>(kPoints, this->memory_, this->stream_);
+  auto device_list = Must(Buffer<uint32_t>::Allocate(this->memory_, capacity + 1));
+  auto arena = Must(Buffer<std::byte>::Allocate(this->memory_, size_t{400} << 20));
+  const prover::CardLimits& card = this->card_;
+  for (size_t n : {size_t{0}, size_t{1}, size_t{2}, size_t{1000}, size_t{70000}, size_t{1} << 21, (size_t{1} << 21) + 1,
+                   size_t{4500001}, size_t{capacity}}) {
     std::vector<uint32_t> list(n);
     Fr sum = Fr::Zero();
     for (size_t i = 0; i < n; ++i) {
-      list[i] = static_cast<uint32_t>(i * 7 % 70000);
-      sum += KnownLogarithm(list[i]);
+      // Neighbours in an item are far from each other; some are opposite.
+      list[i] = static_cast<uint32_t>((i * 7 + i / 70001) % kPoints);
+      const bool negative = i % 5 == 0;
+      sum += negative ? -KnownLogarithm(list[i]) : KnownLogarithm(list[i]);
+      if (negative) list[i] |= 0x80000000u;
     }
-    list.push_back(0);
-    auto device_list = this->Upload(list);
+    ASSERT_EQ(cudaMemset(device_list.data(), 0xa5, device_list.bytes()), cudaSuccess);
+    ASSERT_EQ(cudaMemcpy(device_list.data(), list.data(), n * sizeof(uint32_t), cudaMemcpyHostToDevice), cudaSuccess);
     auto count = this->Upload(std::vector<uint32_t>{static_cast<uint32_t>(n)});
-    auto arena = Must(Buffer<std::byte>::Allocate(this->memory_, ListSumBytes<TypeParam>()));
-    CUZK_ASSERT_OK(EnqueueListSum<TypeParam>(points.data(), device_list.data(), count.data(),
-                                             Arena(arena.data(), arena.bytes()), this->results_.data(), this->stream_));
-    CUZK_ASSERT_OK(this->stream_.view().Synchronize());
-    EXPECT_TRUE(algebra::ToJacobian(this->results_.data()[0]) == algebra::ScalarMul(Generator<TypeParam>(), sum)) << n;
+    for (size_t scratch : {ListSumBytes<TypeParam>(), size_t{100} << 20, arena.bytes()}) {
+      ASSERT_EQ(cudaMemset(arena.data(), 0xa5, arena.bytes()), cudaSuccess);
+      CUZK_ASSERT_OK(EnqueueListSum<TypeParam>(card, points.data(), device_list.data(), static_cast<uint32_t>(capacity),
+                                               count.data(), Arena(arena.data(), scratch), this->results_.data(),
+                                               this->stream_));
+      CUZK_ASSERT_OK(this->stream_.view().Synchronize());
+      EXPECT_TRUE(algebra::ToJacobian(this->results_.data()[0]) == algebra::ScalarMul(Generator<TypeParam>(), sum))
+          << n << " with " << scratch;
+    }
   }
+}
+
+// Every addition of a list of equal points is a doubling or worse, and every item is summed again.
+TYPED_TEST(MsmOnDevice, ListsOfEqualPoints) {
+  const uint32_t n = 9u << 20;
+  auto points = KnownPoints<TypeParam>(3, this->memory_, this->stream_);
+  auto arena = Must(Buffer<std::byte>::Allocate(this->memory_, size_t{400} << 20));
+  std::vector<uint32_t> list(n, 1);
+  Fr sum = Fr::Zero();
+  for (size_t i = 0; i < n; i += 3) list[i] = 2 | (i % 2 == 0 ? 0x80000000u : 0);
+  for (uint32_t e : list) {
+    const Fr one = KnownLogarithm(e & 3);
+    sum += (e & 0x80000000u) != 0 ? -one : one;
+  }
+  auto device_list = this->Upload(list);
+  auto count = this->Upload(std::vector<uint32_t>{n});
+  CUZK_ASSERT_OK(EnqueueListSum<TypeParam>(this->card_, points.data(), device_list.data(), n, count.data(),
+                                           Arena(arena.data(), arena.bytes()), this->results_.data(), this->stream_));
+  CUZK_ASSERT_OK(this->stream_.view().Synchronize());
+  EXPECT_TRUE(algebra::ToJacobian(this->results_.data()[0]) == algebra::ScalarMul(Generator<TypeParam>(), sum));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/algebra/curve/curve.h"
 #include "gpu/params/fixed_base.h"
 #include "gpu/runtime/buffer.h"
+#include "gpu/runtime/card_limits.h"
 #include "gpu/runtime/stream.h"
 
 namespace cuzk::gpu::testing {
@@ -43,8 +44,23 @@ inline std::vector<algebra::Fr> RandomScalars(size_t n, uint64_t seed) {
   return r;
 }
 
+/// A card as it would be with so much shared memory a multiprocessor; a block has a kilobyte less.
+inline prover::CardLimits WithShared(prover::CardLimits card, uint32_t kilobytes) {
+  card.shared_multiprocessor_bytes = kilobytes << 10;
+  card.shared_block_bytes = (kilobytes << 10) - card.shared_reserve_bytes;
+  return card;
+}
+
 class DeviceTest : public ::testing::Test {
  protected:
+  /// The card's own limits, and as far as they are smaller, those of cards with 100 and with 64 KB of shared memory.
+  static std::vector<prover::CardLimits> CardsToBe() {
+    std::vector<prover::CardLimits> cards{Must(CurrentCardLimits())};
+    for (uint32_t kilobytes : {100, 64}) {
+      if (cards[0].shared_multiprocessor_bytes > kilobytes << 10) cards.push_back(WithShared(cards[0], kilobytes));
+    }
+    return cards;
+  }
   template <class T>
   Buffer<T> Upload(const std::vector<T>& values) {
     auto buffer = Must(Buffer<T>::Allocate(memory_, values.size()));
@@ -59,6 +75,7 @@ class DeviceTest : public ::testing::Test {
     EXPECT_EQ(cudaMemcpy(values.data(), buffer.data(), values.size() * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
     return values;
   }
+  prover::CardLimits card_ = Must(CurrentCardLimits());
   DeviceMemory memory_;
   Stream stream_ = Must(Stream::Create());
 };

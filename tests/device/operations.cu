@@ -59,9 +59,9 @@ __global__ void FieldKernel(FieldOp op, const D* a, const D* b, D* out, size_t n
       }
       break;
     case FieldOp::kOwnSquare:
-      if constexpr (std::is_same_v<D, FpD>) {
-        using Steps = AdditionSteps<FpD>;
-        r = Steps::Square(Steps::Product(x, y)).Reduced();
+      if constexpr (!std::is_same_v<D, FrD>) {
+        using Steps = AdditionSteps<D>;
+        r = Steps::Reduced(Steps::Square(Steps::Product(x, y)));
       }
       break;
   }

@@ -9,7 +9,7 @@
 namespace cuzk::gpu::testing {
 
 /// kKnownFactor: a b^2 by products with b as a known factor, Fr only. kOwnSquare: (a b)^2 by a lazy product and the
-/// square of its own, Fp only.
+/// square of its own, Fp and Fp2.
 enum class FieldOp { kAdd, kSub, kMul, kSquare, kNegate, kDouble, kInverse, kKnownFactor, kOwnSquare };
 
 /// Element i of the answer is op(a[i], b[i]). Inverse is offered for Fp and Fp2.
