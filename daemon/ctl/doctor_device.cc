@@ -4,6 +4,7 @@
 
 #include "core/circuit/circuit.h"
 #include "core/filecoin/partition.h"
+#include "daemon/common/card_code.h"
 #include "daemon/common/version.h"
 #include "daemon/ctl/finding.h"
 #include "daemon/devices/cuda_driver.h"
@@ -87,10 +88,17 @@ Findings Fits(const std::string& name, const CardInfo& card, const Settings& set
 }
 
 Findings Card(const CudaDriver& driver, int number, const CardInfo& card) {
+  const BuildInfo build = Build();
   std::string name = StrCat("card ", number);
   Findings findings{
       {Level::kOk, name,
        StrCat(card.name, ", ", card.memory_bytes >> 20, " MiB, compute capability ", card.major, ".", card.minor)}};
+  if (std::string lack = LackOfCode(build.architectures, card.name, {card.major, card.minor});
+      build.cuda != "none" && !lack.empty()) {
+    findings.push_back({Level::kFail, name + " code", lack,
+                        "install the package, which has code for every card, or build with "
+                        "-DCUZK_CUDA_ARCHITECTURES=ALL"});
+  }
   constexpr double kSlow = 10e9;  // a PCIe 3.0 slot with 16 lanes gives 12
   StatusOr<double> rate = driver.PinnedRate(number);
   if (!rate.ok()) {

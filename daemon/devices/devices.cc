@@ -1,12 +1,15 @@
 #include "daemon/devices/devices.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <set>
 
 #include "core/prover/cpu_device.h"
 #include "core/prover/driver_error.h"
+#include "daemon/common/card_code.h"
+#include "daemon/common/version.h"
 
 #ifdef CUZK_HAVE_CUDA
 #include "gpu/params/section_maker.h"
@@ -36,11 +39,21 @@ Status Unavailable(const Status& cause, absl::string_view text) {
   return code ? prover::WithDriverCode(absl::UnavailableError(text), *code) : absl::UnavailableError(text);
 }
 
-/// A card that passes its self-test. One whose memory others hold is not judged.
+/// Why this build cannot use the card; empty if it can, or if the card does not tell its capability.
+std::string LackOfCodeFor(const prover::Device& card) {
+  const std::string text = card.identity().compute_capability;  // "8.9"
+  Capability capability;
+  if (std::sscanf(text.c_str(), "%d.%d", &capability.major, &capability.minor) != 2) return "";
+  return LackOfCode(Build().architectures, card.name(), capability);
+}
+
+/// A card for which the build has code and that passes its self-test. One whose memory others hold is not judged.
 StatusOr<std::unique_ptr<prover::Device>> OpenTested(CardDriver& driver, int ordinal, uint64_t memory_bytes,
                                                      ThreadPool& pool) {
   auto card = driver.Open(ordinal, memory_bytes, pool);
   if (!card.ok()) return Annotate(card.status(), StrCat("card ", ordinal, " cannot be used and is left out"));
+  if (const std::string lack = LackOfCodeFor(**card); !lack.empty())
+    return absl::UnavailableError(StrCat("card ", ordinal, " is left out: ", lack));
   const Status passed = driver.Test(**card, pool);
   if (passed.ok() || absl::IsResourceExhausted(passed)) return card;
   return Annotate(passed,

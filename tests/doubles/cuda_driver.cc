@@ -1,6 +1,6 @@
 // A double of NVIDIA's driver library (libcuda.so.1) with one card, for `cuzkctl doctor`. The variable
 // CUDA_DOUBLE_FAILS names a function that fails; CUDA_DOUBLE_CODE is the driver's number with which cuInit fails;
-// CUDA_DOUBLE_SLOW makes copies slow.
+// CUDA_DOUBLE_SLOW makes copies slow; CUDA_DOUBLE_CAPABILITY, such as 70, is the card's compute capability.
 
 #include <unistd.h>
 
@@ -52,7 +52,10 @@ int cuDeviceTotalMem_v2(size_t* bytes, int) {
 }
 
 int cuDeviceGetAttribute(int* value, int attribute, int) {
-  *value = attribute == 75 ? 9 : 0;
+  constexpr int kMajor = 75, kMinor = 76;
+  const char* given = std::getenv("CUDA_DOUBLE_CAPABILITY");
+  const int capability = given != nullptr ? std::atoi(given) : 90;
+  *value = attribute == kMajor ? capability / 10 : attribute == kMinor ? capability % 10 : 0;
   return 0;
 }
 

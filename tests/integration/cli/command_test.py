@@ -260,6 +260,16 @@ class Doctor(InFolder):
         self.assertEqual(slow["level"], "warn")
         self.assertIn("wider slot", slow["advice"])
 
+    def test_a_card_that_the_build_has_no_code_for(self):
+        self.assertNotIn("card 0 code", self.with_double(CUDA_DOUBLE_CAPABILITY="200"))  # PTX serves later cards
+        report = self.with_double(CUDA_DOUBLE_CAPABILITY="70")
+        if "cuda none" in control("--version").out:
+            self.assertNotIn("card 0 code", report)
+            return
+        self.assertEqual(report["card 0 code"]["level"], "fail")
+        self.assertRegex(report["card 0 code"]["said"],
+                         r"^this build has no code for Double of a card \(7\.0\); it has \d+\.\d")
+
     def test_drivers_that_do_not_work(self):
         self.assertIn("CUDA_ERROR_NO_DEVICE", self.with_double(CUDA_DOUBLE_FAILS="cuInit")["driver"]["said"])
         self.assertIn("no card", self.with_double(CUDA_DOUBLE_FAILS="cuDeviceGetCount")["driver"]["said"])
