@@ -57,6 +57,8 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
                                                       {"tls.key", "/k"},
                                                       {"tls.client_ca", "/a"},
                                                       {"params.evict_idle", "5m"},
+                                                      {"params.verify", "always"},
+                                                      {"devices.wait", "7m"},
                                                       {"params.ready_before_preload", "true"},
                                                       {"legacy_metrics", "true"},
                                                       {"http.listen", ""},
@@ -104,6 +106,8 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
   EXPECT_TRUE(options->engine.allow_development);
   EXPECT_THAT(options->preload, ::testing::ElementsAre("porep-2k", "snap-32g"));
   EXPECT_EQ(options->devices.use, "cpu");
+  EXPECT_EQ(options->devices_wait, std::chrono::minutes(7));
+  EXPECT_EQ(options->engine.digest, prover::DigestPolicy::kAlways);
   EXPECT_THAT(options->devices.cards, ::testing::ElementsAre("1", "GPU-a"));
   EXPECT_EQ(options->devices.memory_bytes, uint64_t{20} << 30);
   EXPECT_EQ(options->engine.workers_per_device, 3u);
