@@ -23,7 +23,7 @@ ROOT = None
 ELSEWHERE = {"cuzk_tls_certificate_expiry_timestamp_seconds", "cuzk_gpu_xid_total"}
 # What may stand in a label: kinds, stages, devices, circuits, methods and codes, classes, and what is built in.
 BOUNDED = {"proof_kind", "stage", "class", "circuit", "gpu", "gpu_uuid", "name", "driver", "cc", "grpc_method", "grpc_code",
-           "version", "revision", "cuda", "arch", "compiler", "le"}
+           "version", "revision", "cuda", "arch", "compiler", "le", "direction", "reason"}
 
 
 def used_expressions():
