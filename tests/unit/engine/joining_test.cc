@@ -149,8 +149,8 @@ TEST(Joining, ARestartKeepsThePriorityAndDropsTheDeadlineOfALostCaller) {
     engine->Drain(steady_clock::now());
   }
   clock.Advance(minutes(20));
+  options.hold = true;
   SmallEngine engine(options);
-  engine.device().Hold();
   EXPECT_EQ(PriorityOfJob(engine, "a"), Priority::kCritical);
   engine.device().Release();
   auto result = engine->Await("a", steady_clock::now() + minutes(5));

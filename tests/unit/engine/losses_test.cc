@@ -42,10 +42,14 @@ class Losses : public testing::Test {
     for (const store::StoredJob& job : all) jobs[job.id] = job;
     return jobs;
   }
+  SmallEngineOptions Held() const {
+    SmallEngineOptions options = options_;
+    options.hold = true;
+    return options;
+  }
   /// An engine's life: proves until the device is lost under the first job, while the second one waits.
   void LoseTheDevice() {
-    SmallEngine engine(options_);
-    engine.device().Hold();
+    SmallEngine engine(Held());
     Submit(engine);
     engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() == 1; });
     engine.device().Lose();
@@ -121,8 +125,7 @@ TEST_F(Losses, OfOneDeviceAfterAnotherAreCountedWithoutAStore) {
 
 TEST_F(Losses, AnOrderlyEndIsNone) {
   for (int life = 0; life < 4; ++life) {
-    SmallEngine engine(options_);
-    engine.device().Hold();
+    SmallEngine engine(Held());
     Submit(engine);
     engine.WaitFor([&](const EngineStatus&) { return engine.device().waiting() == 1; });
     engine->Drain(steady_clock::now());
@@ -153,8 +156,8 @@ TEST(LossesChild, DISABLED_Run) {
   const std::filesystem::path base(directory);
   const bool parsing = std::getenv("CUZK_LOSSES_PARSING") != nullptr;
   SmallEngine engine(
-      {.engine = {.workers_per_device = 1, .device_queue = 1, .state_directory = base / "state", .max_losses = 3}});
-  engine.device().Hold();
+      {.engine = {.workers_per_device = 1, .device_queue = 1, .state_directory = base / "state", .max_losses = 3},
+       .hold = true});
   if (!std::filesystem::exists(base / "submitted")) {
     engine.Submit("poison", parsing ? "1slow" : "1", filecoin::Kind::kPorep, 3);
     engine.Submit("waits", "1", filecoin::Kind::kPorep, 1);

@@ -83,6 +83,7 @@ SmallEngine::SmallEngine(SmallEngineOptions options)
       device = recorded_.back().get();
     }
     devices_.push_back(std::make_unique<FaultyDevice>(*device));
+    if (options.hold) devices_.back()->Hold();
     parts.devices.push_back(devices_.back().get());
   }
   parts.clock = options.clock;

@@ -95,6 +95,7 @@ struct SmallEngineOptions {
   std::function<bool(bool)> batch_answer;
   const Clock* clock = &Clock::System();
   engine::Observer* observer = nullptr;
+  bool hold = false;  ///< the devices hold partitions from the start: a restored job is proved at once otherwise
   std::function<void(std::string_view)> store;  ///< EngineSeams::store
   std::chrono::milliseconds store_patience = store::kPatience;
 };
