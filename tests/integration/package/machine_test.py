@@ -21,6 +21,8 @@ import package_test as packing
 
 FOLDER = None
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# Settings stay as they are, without a question: those that a removal left, and this machine's own of apt.
+KEEP = "-o Dpkg::Options::=--force-confold"
 # Records what the scripts ask of systemd, and answers like a machine on which nothing runs.
 RECORDER = """#!/bin/sh
 echo "$(basename "$0") $*" >> /var/log/asked-of-systemd
@@ -69,7 +71,7 @@ class Machine:
             packing.call("mount", "--rbind", f"/{name}", cls.root / name)
             packing.call("mount", "--make-rslave", cls.root / name)
         cls.inside("apt-get update -qq")
-        cls.inside("apt-get install -y -qq --no-install-recommends lintian")
+        cls.inside(f"apt-get install -y -qq --no-install-recommends {KEEP} lintian")
         shutil.copy(cls.package, cls.root / "root/cuzkd.deb")
         # What is proved, and the parameters for it: read-only, this machine's own.
         for name, folder in (("vectors", fixture.VECTORS), ("parameters", fixture.PARAMS)):
@@ -94,8 +96,7 @@ class Machine:
         return done.stdout + done.stderr
 
     def install(self, package="/root/cuzkd.deb"):
-        keep = "-o Dpkg::Options::=--force-confold"  # nobody is there to ask about settings that a removal left
-        return self.inside(f"apt-get install -y -qq --reinstall --allow-downgrades {keep} {package}")
+        return self.inside(f"apt-get install -y -qq --reinstall --allow-downgrades {KEEP} {package}")
 
     def files(self):
         """Every file but those that apt, dpkg, the databases of users and of pages, and logs keep for themselves."""
