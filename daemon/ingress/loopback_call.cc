@@ -89,8 +89,17 @@ std::string Field(std::string_view block, std::string_view name) {
   const std::string key = StrCat(std::string(1, static_cast<char>(name.size())), name);
   const size_t at = block.find(key);
   if (at == std::string_view::npos || at + key.size() >= block.size()) return "";
-  const auto size = static_cast<unsigned char>(block[at + key.size()]);
-  return size < 0x7F ? std::string(block.substr(at + key.size() + 1, size)) : "";
+  block.remove_prefix(at + key.size());
+  size_t size = static_cast<unsigned char>(block.front());
+  block.remove_prefix(1);
+  // A length of 127 or more goes on in the bytes that follow, seven bits each.
+  for (unsigned shift = 0; size >= 0x7F && shift <= 14 && !block.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(block.front());
+    size += static_cast<size_t>(byte & 0x7F) << shift;
+    block.remove_prefix(1);
+    if (byte < 0x80) break;
+  }
+  return std::string(block.substr(0, size));
 }
 
 Status JudgeAnswer(std::string_view block) {

@@ -88,6 +88,7 @@ class Relay::Loop {
   std::set<uint64_t> ready_;           // have more to move
   uint64_t next_id_ = 0, pumped_ = kNone;
   bool listening_ = true;
+  bool without_descriptors_ = false;  // told, and no connection was taken since
   steady_clock::time_point ticked_{};
   AwakeClock clock_;
   std::atomic<bool> stop_listening_ = false;
@@ -153,9 +154,14 @@ void Relay::Loop::Accept(uint64_t listener) {
     const bool without_room = error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
     if (!client.open() && !without_room) continue;  // it went before it was taken
     int failed = error;
-    if (client.open() && Adopt(std::move(client), tcp, failed)) continue;
-    parts_.ended("no_descriptors",
-                 StrCat("no connection can be taken: ", std::strerror(failed), " (raise LimitNOFILE of the unit)"));
+    if (client.open() && Adopt(std::move(client), tcp, failed)) {
+      without_descriptors_ = false;
+      continue;
+    }
+    if (!std::exchange(without_descriptors_, true)) {
+      parts_.ended("no_descriptors",
+                   StrCat("no connection can be taken: ", std::strerror(failed), " (raise LimitNOFILE of the unit)"));
+    }
     Listen(false);  // until the next tick: the connection that waits would wake the thread all the time
     return;
   }

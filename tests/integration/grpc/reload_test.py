@@ -102,7 +102,7 @@ class Reload(unittest.TestCase):
         self.addCleanup(second.close)
         self.file.write_text("")
         second.terminate(signal.SIGHUP)
-        net.wait_for(lambda: "need a restart, still as they were: tls.certificate, tls.key" in second.log())
+        net.wait_for(lambda: "changed but need a restart: tls.certificate, tls.key" in second.log())
 
     def test_a_bad_file_changes_nothing(self):
         daemon = self.start("[jobs]\nqueue = 1\n")

@@ -62,8 +62,8 @@ class Programs(unittest.TestCase):
         printed = self.cuzkd("--print-config", "--config", "/dev/null", "--memory.budget", "8GiB", "--synthesis.threads", "3",
                              "--devices.use", "cpu")
         self.assertEqual(printed.code, 0, printed)
-        for line in ("memory.budget: 8192 MiB", "grpc.ingress_memory, a part of it: 2048 MiB; 6144 MiB are left",
-                     "memory.requests, a part of these: 1536 MiB", "devices.use: cpu", "synthesis.threads: 3"):
+        for line in ("memory.budget: 8192 MiB", "grpc.ingress_memory, part of memory.budget: 2048 MiB; 6144 MiB are left",
+                     "memory.requests, part of the rest: 1536 MiB", "devices.use: cpu", "synthesis.threads: 3"):
             self.assertIn(f"\n# {line}", printed.out)
         again = self.folder / "cuzkd.toml"  # what is printed is a file of settings
         again.write_text(printed.out)

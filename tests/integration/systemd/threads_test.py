@@ -37,7 +37,7 @@ class Threads(unittest.TestCase):
         for threads in (needed // 2, needed - 1):
             self.assertEqual(self.refused(threads), needed)
         daemon = self.start(needed)
-        self.assertIn(f"at most {needed} threads can be made now", daemon.log())
+        self.assertIn(f"at most {needed} threads can be started", daemon.log())
         self.assertEqual(daemon.control("prove", "--request", requests("winning")[0]).code, 0, daemon.log())
         self.assertEqual(net.http_get(daemon, "/readyz")[0], 200)
         daemon.terminate()
