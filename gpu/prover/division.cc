@@ -45,7 +45,7 @@ std::optional<SumOffer> Divider::SumOfH(const CircuitPlan& plan, uint64_t memory
 /// Beside the scratch of sums: see VariableSums::TakeMemory.
 uint64_t Divider::SlabFixedBytes(const CircuitPlan& plan, uint64_t values) const {
   const uint64_t terms = std::max(std::min(values, s_.whole_aux) + s_.inputs, kVariablesOfWord);
-  uint64_t bytes = terms * sizeof(Fr) + ListScratchBytes(plan) + kWorkspaceSlack;
+  uint64_t bytes = terms * sizeof(Fr) + ListSumBytes<Fp2>() + kWorkspaceSlack;
   if (!plan.keeps_values) bytes += 2 * (std::min(values, s_.whole_aux) * sizeof(Fr));
   if (plan.is_resident(Query::kL)) return bytes + terms * sizeof(uint32_t) + (s_.boolean_aux() + 1) * sizeof(uint32_t);
   const uint64_t listed = std::min(s_.boolean_aux() + 1, plan.point_slot_bytes / sizeof(algebra::G1Affine));

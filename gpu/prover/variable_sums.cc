@@ -53,10 +53,9 @@ Status VariableSums::TakeMemory(Arena arena) {
     listed = std::min(listed, c_.workspace.slot_bytes() / sizeof(algebra::G1Affine));
     CUZK_RETURN_IF_ERROR(MakeStreamed(arena, terms));
   }
-  listed_ = static_cast<uint32_t>(listed);
   list_ = arena.Take<uint32_t>(listed);
   list_count_ = arena.Take<uint32_t>(1);
-  list_scratch_ = TakeArena(arena, ListScratchBytes(plan_));
+  list_scratch_ = TakeArena(arena, ListSumBytes<Fp2>());
   if (arena.overrun()) return absl::ResourceExhaustedError("the workspace of the card is smaller than the plan");
   scratch_ = TakeArena(arena, arena.left() / 256 * 256);
   return absl::OkStatus();
@@ -213,13 +212,18 @@ Status VariableSums::SumPiece(Query query, const Slab& slab, uint64_t begin, uin
 
 template <class F>
 Status VariableSums::SumBits(Query query, const TermRange& range, const algebra::AffinePoint<F>* points) {
-  if (shape_.boolean_aux.Rank(range.end) == shape_.boolean_aux.Rank(range.begin)) return absl::OkStatus();
+  const uint64_t bits = shape_.boolean_aux.Rank(range.end) - shape_.boolean_aux.Rank(range.begin);
+  if (bits == 0) return absl::OkStatus();
+  // Long lists are summed faster with more scratch, which is free where no other sum runs meanwhile.
+  const Arena& scratch =
+      points_.get() == sums_.get() && scratch_.left() > list_scratch_.left() ? scratch_ : list_scratch_;
   const TermTables tables = c_.parameters.tables().terms(prover::TermsOf(query));
   for (const SweepMember& member : members_) {
     CUZK_CUDA(cudaMemsetAsync(list_count_, 0, sizeof(uint32_t), points_.get()));
     CUZK_RETURN_IF_ERROR(ListSetBits(tables, range, member.assignment.bits, list_, list_count_, points_));
     CUZK_ASSIGN_OR_RETURN(algebra::XyzzPoint<F> * result, member.sums->AddPoint<F>(query));
-    CUZK_RETURN_IF_ERROR(EnqueueListSum<F>(c_.card.limits, points, list_, listed_, list_count_, list_scratch_, result, points_));
+    CUZK_RETURN_IF_ERROR(EnqueueListSum<F>(c_.card.limits, points, list_, static_cast<uint32_t>(bits), list_count_,
+                                           scratch, result, points_));
   }
   return absl::OkStatus();
 }

@@ -79,7 +79,6 @@ class VariableSums {
   uint32_t* terms_ = nullptr;  // resident: the points of the slab's terms
   uint32_t* list_ = nullptr;   // points whose scalar is one
   uint32_t* list_count_ = nullptr;
-  uint32_t listed_ = 0;  // that list_ has room for
   std::optional<DoubleBuffer> value_slots_, point_slots_;
   Gathered gathered_[2];
   int turn_ = 0;

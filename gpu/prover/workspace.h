@@ -10,14 +10,6 @@
 
 namespace cuzk::gpu {
 
-/// Scratch of sums over lists. Resident points get as much as makes long lists fast; where points are streamed, a list is
-/// no longer than a slot, and memory is short.
-inline uint64_t ListScratchBytes(const CircuitPlan& plan) {
-  constexpr uint64_t kFast = uint64_t{320} << 20;
-  const uint64_t least = ListSumBytes<algebra::Fp2>();
-  return plan.is_resident(groth16::Query::kL) ? std::max(kFast, least) : least;
-}
-
 /// From the beginning: the assignment of a plain witness made narrow, if it is on the card as a whole; then what the
 /// parts use; then, at the end, the slots of streamed points or the side's memory. All offsets are multiples of 256.
 class Workspace {
