@@ -1,6 +1,6 @@
 # CUZK_STATIC: the libraries are part of the programs, which then need glibc 2.34 or later and nothing else, so that one
 # package runs on every distribution. The archives are those of the distribution's -dev packages. Where it has none
-# (prometheus-cpp, Civetweb, and simdjson on Debian 12) the library is compiled from the distribution's own source
+# (prometheus-cpp, and simdjson on Debian 12) the library is compiled from the distribution's own source
 # package, which `./dev` unpacks into CUZK_SOURCES.
 set(CUZK_SOURCES "${CMAKE_SOURCE_DIR}/build/sources" CACHE PATH "Source packages of libraries that have no archive")
 enable_language(C)
