@@ -159,7 +159,7 @@ class Listeners(unittest.TestCase):
         known = self.authority.ca
         for authority, certificate, key, named, words in (
                 (self.folder / "none.crt", *self.user, "none.crt", "--tls-ca"),
-                (text, *self.user, str(text), "no certificate"),
+                (text, *self.user, str(text), "no PEM certificate"),
                 (known, text, self.user[1], str(text), "--tls-cert"),
                 (known, self.user[0], text, str(text), "no PEM private key"),
                 (known, self.user[0], self.server[1], str(self.server[1]), "is not the key of"),
@@ -212,7 +212,7 @@ class Listeners(unittest.TestCase):
         cases = (  # certificate, key, client CA, exit, what is named, words
             (self.folder / "no.crt", key, "", 78, "no.crt", "tls.certificate"),
             (certificate, self.folder / "no.key", "", 78, "no.key", "tls.key"),
-            (text, key, "", 78, str(text), "no certificate"),
+            (text, key, "", 78, str(text), "no PEM certificate"),
             (broken, key, "", 78, str(broken), "broken"),
             (certificate, text, "", 78, str(text), "no PEM private key"),
             (certificate, self.user[1], "", 78, str(self.user[1]), "is not the key"),
