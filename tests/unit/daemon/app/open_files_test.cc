@@ -19,7 +19,7 @@ TEST(OpenFilesDeathTest, TheSoftLimitBecomesTheHardOneAndFewAreTold) {
     getrlimit(RLIMIT_NOFILE, &now);
     std::exit(now.rlim_cur == 512 ? 0 : 1);
   };
-  EXPECT_EXIT(raise(), ::testing::ExitedWithCode(0), "at most 512 files .* the soft one was 256.* LimitNOFILE");
+  EXPECT_EXIT(raise(), ::testing::ExitedWithCode(0), "at most 512 files .*soft limit 256.* LimitNOFILE");
 }
 
 }  // namespace
