@@ -60,7 +60,7 @@ class Listeners(unittest.TestCase):
         daemon.socket.rename(away)
         net.wait_for(lambda: ready()[0] == 503, "it is told")
         self.assertIn(f"clients are not served at {daemon.address}: No such file or directory", ready()[1])
-        net.wait_for(lambda: "jobs are refused: clients are not served" in daemon.log(), "the log says so")
+        net.wait_for(lambda: "refusing jobs: clients are not served" in daemon.log(), "the log says so")
         self.assertEqual(net.metrics(daemon)["cuzk_ready"], 0)
         away.rename(daemon.socket)
         net.wait_for(lambda: ready()[0] == 200, "it recovers")
