@@ -37,6 +37,7 @@ struct SettingRow {
   std::string_view variable;       ///< the ecosystem's variable, read where ours is not set; empty: none
   bool reloadable;                 ///< takes effect on SIGHUP
   std::string_view description;    ///< sentences
+  std::string_view range = {};     ///< "1..8", "1s..480h": the least and the greatest value; empty: any
 };
 
 /// All rows, those of a section together.

@@ -14,11 +14,12 @@ constexpr SettingRow kRows[] = {
      "Curio uses."},
 
     {"grpc.max_message", kSize, "512MiB", "", "", "", false,
-     "The largest message that is accepted or sent. Curio sends up to 256 MiB."},
+     "The largest message that is accepted or sent. Curio sends up to 256 MiB.", "1B..2147483647B"},
     {"grpc.max_calls", kInteger, "256", "", "calls", "", false,
-     "The number of calls that one connection may have open at once. A call that waits for a proof counts as open."},
+     "The number of calls that one connection may have open at once. A call that waits for a proof counts as open.",
+     "1..2147483647"},
     {"grpc.threads", kInteger, "512", "", "threads", "", false,
-     "The most threads that gRPC may use. A call that waits for a proof occupies one thread."},
+     "The most threads that gRPC may use. A call that waits for a proof occupies one thread.", "8..2147483647"},
     {"grpc.ingress_memory", kSize, "auto", "auto", "", "", false,
      "The memory for messages that are being received. It is taken from memory.budget. auto: a quarter of "
      "memory.budget, but at most 4GiB."},
@@ -27,13 +28,15 @@ constexpr SettingRow kRows[] = {
     {"grpc.reflection", kBool, "true", "", "", "", false,
      "Serve gRPC reflection, from which tools such as grpcurl learn the interface."},
     {"grpc.keepalive", kDuration, "60s", "", "", "", false,
-     "The daemon pings a client after its connection has been silent for this long."},
+     "The daemon pings a client after its connection has been silent for this long.", "1s..480h"},
     {"grpc.keepalive_timeout", kDuration, "20s", "", "", "", false,
      "A connection is closed if the client does not answer a ping within this time. A call is ended if its client has "
-     "not read its response for this long."},
+     "not read its response for this long.",
+     "1s..480h"},
     {"grpc.least_ping_interval", kDuration, "10s", "", "", "", false,
      "The minimum interval between a client's keepalive pings, with or without an open call. Clients that ping more "
-     "often are disconnected."},
+     "often are disconnected.",
+     "1s..480h"},
 
     {"tls.certificate", kText, "", "", "", "", true,
      "The server's certificate chain as a PEM file, the server's own certificate first. If it is set, every HOST:PORT "
@@ -87,13 +90,15 @@ constexpr SettingRow kRows[] = {
     {"devices.workers", kInteger, "2", "", "workers per device", "", false,
      "The number of workers for each device. While one worker computes, another copies the next partition. On a GPU "
      "whose "
-     "memory cannot hold the parameters, this many partitions share each pass over them; 8 is a better value there."},
+     "memory cannot hold the parameters, this many partitions share each pass over them; 8 is a better value there.",
+     "1..8"},
 
     {"synthesis.threads", kInteger, "0", "", "threads", "", false,
      "The number of threads that read requests, write witnesses and, if the CPU proves, compute proofs. 0: one for "
-     "each core."},
+     "each core.",
+     "0..4096"},
     {"synthesis.partitions", kInteger, "2", "", "partitions", "", false,
-     "The number of partitions whose witnesses are written at the same time."},
+     "The number of partitions whose witnesses are written at the same time.", "1..256"},
 
     {"memory.budget", kSize, "auto", "auto", "", "", false,
      "The memory that requests, witnesses, buffers and parameters may use together. auto: the memory of the machine, "
@@ -104,10 +109,12 @@ constexpr SettingRow kRows[] = {
      "whichever is more. auto: a quarter of memory.budget."},
 
     {"jobs.queue", kInteger, "1024", "", "jobs", "", true,
-     "The number of unfinished jobs. Further requests are refused, except up to 16 WinningPoSt requests."},
+     "The number of unfinished jobs. Further requests are refused, except up to 16 WinningPoSt requests.",
+     "1..1000000"},
     {"jobs.results", kInteger, "4096", "", "jobs", "", true,
      "The number of ended jobs whose results are kept. Above it, results that were fetched are dropped first, then "
-     "failures, then proofs that were not fetched; within each group, the oldest first."},
+     "failures, then proofs that were not fetched; within each group, the oldest first.",
+     "1..1000000"},
     {"jobs.result_age", kDuration, "24h", "", "", "", true, "The time for which a result is kept."},
     {"jobs.drain", kDuration, "30m", "", "", "", true,
      "The time that running jobs are given to end after SIGTERM. The remaining jobs continue at the next start, or "
@@ -126,7 +133,8 @@ constexpr SettingRow kRows[] = {
      "eighth or by 64MiB, whichever is more."},
     {"jobs.losses", kInteger, "3", "", "times", "", false,
      "A job fails after it was in progress this many times when its device was lost or the daemon crashed. 0: such a "
-     "job is always tried again."},
+     "job is always tried again.",
+     "0..1000"},
 
     {"log.level", kText, "info", "debug|info|warning|error", "", "RUST_LOG", true,
      "The least severe messages that are logged."},

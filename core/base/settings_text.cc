@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/bytes.h"
+#include "core/base/check.h"
 
 namespace cuzk {
 namespace {
@@ -55,6 +56,39 @@ Status Expected(const SettingRow& row, std::string_view form, std::string_view t
   std::string choices =
       row.choices.empty() ? std::string() : StrCat(row.type == SettingType::kText ? " " : ", or ", row.choices);
   return absl::InvalidArgumentError(StrCat(row.name, ": expected ", form, choices, ", not \"", text, "\""));
+}
+
+/// The number that a text of such a row stands for: itself, bytes or milliseconds.
+std::optional<uint64_t> NumberOf(const SettingRow& row, std::string_view text) {
+  switch (row.type) {
+    case SettingType::kInteger:
+      return WholeNumber(text);
+    case SettingType::kSize:
+      return WithUnit(text, kSizeUnits, std::numeric_limits<uint64_t>::max());
+    case SettingType::kDuration:
+      return WithUnit(text, kDurationUnits, std::numeric_limits<uint64_t>::max());
+    default:
+      return std::nullopt;
+  }
+}
+
+struct Range {
+  std::string_view least, most;
+};
+std::optional<Range> RangeOf(const SettingRow& row) {
+  const size_t dots = row.range.find("..");
+  if (dots == std::string_view::npos) return std::nullopt;
+  return Range{row.range.substr(0, dots), row.range.substr(dots + 2)};
+}
+
+Status CheckRange(const SettingRow& row, std::string_view text) {
+  const std::optional<Range> range = RangeOf(row);
+  if (!range) return absl::OkStatus();
+  const std::optional<uint64_t> least = NumberOf(row, range->least), most = NumberOf(row, range->most);
+  CUZK_CHECK(least && most && *least <= *most);
+  const std::optional<uint64_t> value = NumberOf(row, text);
+  if (value && *value >= *least && *value <= *most) return absl::OkStatus();
+  return Expected(row, StrCat("a value from ", range->least, " to ", range->most), text);
 }
 
 }  // namespace
@@ -114,11 +148,11 @@ Status CheckSettingText(const SettingRow& row, std::string_view text) {
     case SettingType::kBool:
       return text == "true" || text == "false" ? absl::OkStatus() : Expected(row, "true or false", text);
     case SettingType::kInteger:
-      return WholeNumber(text) ? absl::OkStatus() : Expected(row, "a whole number", text);
+      return WholeNumber(text) ? CheckRange(row, text) : Expected(row, "a whole number", text);
     case SettingType::kSize:
-      return ParseSize(text).ok() ? absl::OkStatus() : Expected(row, "a size such as 256MiB", text);
+      return ParseSize(text).ok() ? CheckRange(row, text) : Expected(row, "a size such as 256MiB", text);
     case SettingType::kDuration:
-      return ParseDuration(text).ok() ? absl::OkStatus() : Expected(row, "a duration such as 30s", text);
+      return ParseDuration(text).ok() ? CheckRange(row, text) : Expected(row, "a duration such as 30s", text);
     case SettingType::kMode:
       return IsMode(text) ? absl::OkStatus() : Expected(row, "permission bits such as 0660", text);
   }
@@ -136,6 +170,7 @@ std::string_view KeyOf(std::string_view name) {
 
 std::string ValueInWords(const SettingRow& row) {
   std::string text = StrCat("Value: ", SettingTypeName(row.type), row.unit.empty() ? "" : " of ", row.unit);
+  if (const auto range = RangeOf(row)) text += StrCat(", ", range->least, " to ", range->most);
   if (!row.choices.empty()) text += StrCat(row.type == SettingType::kText ? ": " : ", or ", row.choices);
   return text;
 }

@@ -11,17 +11,9 @@
 namespace cuzk::daemon {
 namespace {
 
-struct Range {
-  uint64_t least, most;
-};
-
-StatusOr<uint32_t> InRange(const Settings& settings, std::string_view name, Range range) {
-  uint64_t value = settings.Integer(name);
-  if (value < range.least || value > range.most) {
-    return absl::InvalidArgumentError(
-        StrCat(name, ": ", value, " is not from ", range.least, " to ", range.most, " (", settings.Origin(name), ")"));
-  }
-  return static_cast<uint32_t>(value);
+// An integer whose range the table bounds to 32 bits.
+uint32_t Small(const Settings& settings, std::string_view name) {
+  return static_cast<uint32_t>(settings.Integer(name));
 }
 
 // A duration that its user counts in seconds: a fraction is refused rather than dropped.
@@ -61,17 +53,16 @@ StatusOr<engine::EngineOptions> MakeEngineOptions(const Settings& settings) {
   options.allow_development = settings.Bool("params.allow_development");
   options.digest =
       settings.Text("params.verify") == "always" ? prover::DigestPolicy::kAlways : prover::DigestPolicy::kCheck;
-  constexpr Range kCounts{1, 1'000'000};
-  CUZK_ASSIGN_OR_RETURN(options.max_unfinished_jobs, InRange(settings, "jobs.queue", kCounts));
-  CUZK_ASSIGN_OR_RETURN(options.max_results, InRange(settings, "jobs.results", kCounts));
-  CUZK_ASSIGN_OR_RETURN(options.synthesis_threads, InRange(settings, "synthesis.partitions", {1, 256}));
-  CUZK_ASSIGN_OR_RETURN(options.workers_per_device, InRange(settings, "devices.workers", {1, 8}));
+  options.max_unfinished_jobs = Small(settings, "jobs.queue");
+  options.max_results = Small(settings, "jobs.results");
+  options.synthesis_threads = Small(settings, "synthesis.partitions");
+  options.workers_per_device = Small(settings, "devices.workers");
   options.max_request_bytes = SizeOf(settings, "grpc.max_message");
   options.max_request_memory = SizeOf(settings, "memory.requests");
   CUZK_ASSIGN_OR_RETURN(options.max_job_time, WholeSeconds(settings, "jobs.max_time"));
   options.state_directory = settings.Text("jobs.state_directory");
   options.max_stored_bytes = SizeOf(settings, "jobs.stored");
-  CUZK_ASSIGN_OR_RETURN(options.max_losses, InRange(settings, "jobs.losses", {0, 1000}));
+  options.max_losses = Small(settings, "jobs.losses");
   CUZK_ASSIGN_OR_RETURN(options.result_age, WholeSeconds(settings, "jobs.result_age"));
   return options;
 }
@@ -130,7 +121,7 @@ StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
   CUZK_ASSIGN_OR_RETURN(options.engine, MakeEngineOptions(settings));
   CUZK_ASSIGN_OR_RETURN(uint64_t budget, MemoryBudget(settings));
   CUZK_RETURN_IF_ERROR(DivideBudget(settings, budget, options));
-  CUZK_ASSIGN_OR_RETURN(options.pool_threads, InRange(settings, "synthesis.threads", {0, 4096}));
+  options.pool_threads = Small(settings, "synthesis.threads");
   if (std::string http = settings.Text("http.listen"); !http.empty()) {
     StatusOr<Address> address = ParseAddress(http);
     if (!address.ok()) return Annotate(address.status(), "http.listen");

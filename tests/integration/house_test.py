@@ -282,7 +282,7 @@ class House(unittest.TestCase):
         self.assertGreater(len(names), 30)
         text = "\n".join(p.read_text(errors="replace") for p in sources()
                          if p != table and relative(p).startswith("daemon/"))
-        reader = r'\b(?:Text|Bool|Integer|Duration|Mode|List|Size|SizeOf|InRange|WholeSeconds)\((?:\w+, )?"%s"'
+        reader = r'\b(?:Text|Bool|Integer|Duration|Mode|List|Size|SizeOf|Small|WholeSeconds)\((?:\w+, )?"%s"'
         unread = [name for name in names if not re.search(reader % re.escape(name), text)]
         self.assertEqual(unread, [])
 

@@ -53,7 +53,7 @@ TEST_F(SettingsTest, EveryRowCanBeSetInEveryWay) {
         value = row.default_value == "true" ? "false" : "true";
         break;
       case SettingType::kInteger:
-        value = "7";
+        value = "8";
         break;
       case SettingType::kSize:
         value = "7MiB";

@@ -157,10 +157,27 @@ TEST(OptionsTest, WhatOnlyTheDaemonCanSeeIsRefusedByName) {
   EXPECT_THAT(Refusal("params.preload", "porep-3g"), HasSubstr("there is no circuit \"porep-3g\" ("));
   EXPECT_THAT(Refusal("params.preload", "porep-3g"), HasSubstr("params.preload); did you mean"));
   EXPECT_THAT(Refusal("params.preload", "porep-3g"), HasSubstr("porep-32g"));
-  EXPECT_THAT(Refusal("grpc.max_message", "2GiB"), HasSubstr("grpc.max_message"));
-  EXPECT_THAT(Refusal("grpc.threads", "1"), HasSubstr("grpc.threads"));
-  EXPECT_THAT(Refusal("jobs.queue", "0"), HasSubstr("jobs.queue"));
-  EXPECT_THAT(Refusal("devices.workers", "9"), HasSubstr("devices.workers"));
+}
+
+TEST(OptionsTest, EveryRangeOfTheTableIsHeldTo) {
+  for (const auto& [name, value, range] :
+       std::vector<std::array<std::string, 3>>{{"grpc.max_message", "2GiB", "1B to 2147483647B"},
+                                               {"grpc.threads", "1", "8 to 2147483647"},
+                                               {"grpc.keepalive", "999ms", "1s to 480h"},
+                                               {"jobs.queue", "0", "1 to 1000000"},
+                                               {"devices.workers", "9", "1 to 8"}}) {
+    const Status refused = Settings::Load({.flags = {{name, value}}}).status();
+    EXPECT_EQ(std::string(refused.message()),
+              StrCat("--", name, ": ", name, ": expected a value from ", range, ", not \"", value, "\""));
+  }
+  for (const SettingRow& row : SettingTable()) {
+    if (row.range.empty()) continue;
+    const size_t dots = row.range.find("..");
+    ASSERT_NE(dots, std::string_view::npos) << row.name;
+    for (std::string_view bound : {row.range.substr(0, dots), row.range.substr(dots + 2)}) {
+      EXPECT_TRUE(Settings::Load({.flags = {{std::string(row.name), std::string(bound)}}}).ok()) << row.name;
+    }
+  }
 }
 
 TEST(OptionsTest, WhatNobodyCanListenOnIsRefused) {
