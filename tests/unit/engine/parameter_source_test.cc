@@ -25,7 +25,8 @@ class FileParametersTest : public testing::Test {
     return parameters_.Get(device, circuit_, proving_.shape(), {}, {});
   }
 
-  const filecoin::Circuit& circuit_ = *filecoin::FindCircuit("wpost-2k");
+  // A size without a published file, so that any length will do.
+  const filecoin::Circuit& circuit_ = *filecoin::FindCircuit("wpost-4k");
   Proving proving_{MixedCircuit({.size = 24})};
   testing_support::ScratchDir scratch_;
   const std::filesystem::path file_ = scratch_ / circuit_.params_file();
@@ -46,8 +47,8 @@ TEST_F(FileParametersTest, WhatIsLoadedIsUsedWithoutItsFile) {
   // Another device cannot load them.
   const Status missing = Get(*other_).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(missing)) << missing;
-  EXPECT_THAT(std::string(missing.message()), testing::HasSubstr("no parameters for wpost-2k"));
-  ASSERT_TRUE(parameters_.Evict("wpost-2k").ok());
+  EXPECT_THAT(std::string(missing.message()), testing::HasSubstr("no parameters for wpost-4k"));
+  ASSERT_TRUE(parameters_.Evict("wpost-4k").ok());
   EXPECT_FALSE(parameters_.Available(circuit_));
   EXPECT_TRUE(absl::IsFailedPrecondition(Get(*device_).status()));
 }

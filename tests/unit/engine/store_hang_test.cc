@@ -108,7 +108,7 @@ TEST_F(StoreHangTest, AStoreThatIsTakenAwayRefusesWithWordsAndLosesNoProof) {
     EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
     EXPECT_THAT(std::string(refused.message()), HasSubstr("was removed or replaced while the daemon ran"));
     EXPECT_TRUE(absl::IsUnavailable(engine->Ready()));
-    EXPECT_THAT(engine->Snapshot().not_ready, HasSubstr("restart it"));
+    EXPECT_THAT(engine->Snapshot().not_ready, HasSubstr("restart the daemon"));
   }
   engine.device().Release();
   EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 1));

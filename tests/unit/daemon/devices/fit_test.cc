@@ -29,11 +29,11 @@ TEST_F(FitTest, ByWhatTheCardHas) {
   EXPECT_EQ(Fit("porep", 24 << 10).place, Place::kResident);
   const CircuitFit streamed = Fit("porep", 1200);
   EXPECT_EQ(streamed.place, Place::kStreamed);
-  EXPECT_GT(streamed.host_bytes, uint64_t{700} << 20);
+  EXPECT_GT(streamed.host_bytes, uint64_t{670} << 20);  // all points but those of h
   EXPECT_LE(streamed.device_bytes, uint64_t{1200} << 20);
   const CircuitFit none = Fit("porep", 250);
   EXPECT_EQ(none.place, Place::kNo);
-  EXPECT_THAT(none.explanation, HasSubstr("there are 234 MiB"));
+  EXPECT_THAT(none.explanation, HasSubstr("there are 235 MiB"));
   EXPECT_EQ(none.workers, 0u);
 }
 
