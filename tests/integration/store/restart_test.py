@@ -87,14 +87,15 @@ class JobStore(unittest.TestCase):
     def test_one_that_was_replaced_ends_the_daemon_after_its_jobs(self):
         daemon = self.start()
         daemon.tell("hold")
-        self.assertEqual(self.submit(daemon, "before").code, 0)
-        daemon.wait_until_held()
-        shutil.rmtree(daemon.folder / "state")
-        (daemon.folder / "state").mkdir(mode=0o700)
-        net.wait_for(lambda: "the folder of jobs.state_directory was replaced" in daemon.log(), "it is noticed")
-        self.assertIsNone(daemon.process.poll())
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            answer = pool.submit(daemon.control, "await", "before")
+            # The call that brings the job waits for it too, so the daemon cannot end before it is answered.
+            answer = pool.submit(daemon.control, "prove", "--request", requests("window")[0], "--id", "before",
+                                 "--out", daemon.folder / "proof")
+            daemon.wait_until_held()
+            shutil.rmtree(daemon.folder / "state")
+            (daemon.folder / "state").mkdir(mode=0o700)
+            net.wait_for(lambda: "the folder of jobs.state_directory was replaced" in daemon.log(), "it is noticed")
+            self.assertIsNone(daemon.process.poll())
             daemon.tell("release")
             self.assertEqual(answer.result().code, 0, answer.result())
         self.assertEqual(daemon.process.wait(timeout=600), 75, daemon.log())
