@@ -138,7 +138,7 @@ class Tools(unittest.TestCase):
         # The key beside it: none, its own, another one's.
         path.write_bytes(original)
         answer = control("params", "check", path)
-        self.assertEqual((answer.code, f"no {path.stem}.vk beside it" in answer.out), (0, True), answer)
+        self.assertEqual((answer.code, f"{path.stem}.vk, which cuzkctl verify needs, is not beside it" in answer.out), (0, True), answer)
         key = path.with_suffix(".vk")
         shutil.copy(fixture.PARAMS / key.name, key)
         answer = control("--json", "params", "check", path)
