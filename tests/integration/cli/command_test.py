@@ -220,7 +220,7 @@ class Doctor(InFolder):
         shutil.copy(made.with_suffix(".vk"), (self.folder / name).with_suffix(".vk"))
         environment = {"CUZK_PARAMS_DIRECTORY": str(self.folder)}
         report = self.doctor("--digests", environment=environment)
-        self.assertIn("is not the published key", report["parameters winning-32g"]["said"])
+        self.assertIn("this is not the published file", report["parameters winning-32g"]["said"])
 
     def test_wrong_settings_are_a_finding(self):
         file = self.folder / "cuzkd.toml"

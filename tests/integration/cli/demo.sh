@@ -37,7 +37,7 @@ wait_for_daemon() {
   return 1
 }
 
-name=$("$BIN/cuzkctl" "${OWN[@]}" circuit list | awk '$1 == "porep-2k" { print $4 }')
+name=$("$BIN/cuzkctl" "${OWN[@]}" circuit list | awk '$1 == "porep-2k" { print $NF }')
 if [ -f "$PARAMS/$name" ] && [ -f "$PARAMS/${name%.params}.development.json" ]; then
   say "development parameters for 2 KiB PoRep are there already: $PARAMS"
 else

@@ -185,7 +185,7 @@ class Manners(unittest.TestCase):
         """Forty calls, of which 12 are seated for certain and all others have ended: the daemon itself has refused one.
         gRPC refuses in its own words when it is without a free thread for a moment, which says nothing about seats."""
         waits = [pool.submit(daemon.control, *command) for _ in range(40)]
-        words = "too many calls wait for proofs: 12 of 16 threads (grpc.threads)"
+        words = "too many calls wait for proofs: they may use 12 of 16 threads (grpc.threads)"
 
         def full():
             ended = [wait.result().out + wait.result().err for wait in waits if wait.done()]
