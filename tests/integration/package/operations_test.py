@@ -221,8 +221,8 @@ class Operations(unittest.TestCase):
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()
                 if re.match(r"\| ?\d* ?\|", line)]
         for program, column in (("cuzkd", 0), ("cuzkctl", 2)):
-            page = ("cuzkd",) if program == "cuzkd" else ()
-            printed = fixture.run(fixture.BIN / program, "--print-man", *page).out
+            name = ("cuzkd",) if program == "cuzkd" else ()
+            printed = fixture.run(fixture.BIN / program, "--print-man", *name).out
             exits = printed.partition(".SH EXIT STATUS")[2].partition(".SH")[0]
             known = set(re.findall(r"\\fB(\d+)\\fR", exits))
             self.assertEqual({row[column] for row in rows} - {""}, known)
