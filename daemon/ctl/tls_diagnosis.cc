@@ -72,6 +72,16 @@ std::string LastError() {
   return text;
 }
 
+// Whether the first thing that the daemon sends is a SETTINGS frame of HTTP/2, as it is without TLS. A plaintext server
+// may close the connection at a ClientHello before its own bytes arrive, so the failed handshake alone does not show
+// it.
+bool SpeaksPlaintext(const Address& address) {
+  constexpr unsigned char kSettings = 4;
+  Bio socket = Connect(address);
+  unsigned char head[9] = {};
+  return socket && BIO_read(socket.get(), head, sizeof head) == sizeof head && head[3] == kSettings;
+}
+
 std::string CertificateTrouble(SSL* connection, const std::string& name) {
   const long found = SSL_get_verify_result(connection);
   if (found == X509_V_OK) return "";
@@ -101,8 +111,8 @@ std::string WhyNoTls(const Address& address, const ClientTlsMaterial& material, 
   if (SSL_connect(connection.get()) != 1) {
     const bool other = ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_WRONG_VERSION_NUMBER;
     const std::string said = LastError();
-    return other ? "the daemon does not use TLS at this address (leave out --tls-ca)"
-                 : StrCat("the TLS handshake with the daemon failed: ", said);
+    return other || SpeaksPlaintext(address) ? "the daemon does not use TLS at this address (leave out --tls-ca)"
+                                             : StrCat("the TLS handshake with the daemon failed: ", said);
   }
   std::string trouble = CertificateTrouble(connection.get(), expected);
   if (!trouble.empty()) return trouble;

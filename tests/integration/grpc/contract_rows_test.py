@@ -223,7 +223,7 @@ class Rows(unittest.TestCase):
 
     def test_S11_one_budget_holds_ingress_and_pool(self):
         daemon = self.start("--memory.budget", "3GiB", "--grpc.ingress_memory", "1GiB")
-        self.assertIn("memory budget 3072 MiB, of which 1024 MiB for arriving messages", daemon.log())
+        self.assertIn("memory budget 3072 MiB, of which 1024 MiB are for messages that are being received", daemon.log())
         self.assertEqual(net.metrics(daemon)["cuzk_memory_budget_bytes"], 2 << 30)
         daemon.tell("hold")
         self.assertEqual(daemon.control("submit", "--request", requests("winning")[0], "--id", "held").code, 0)
