@@ -115,7 +115,8 @@ class StateDisk(Supervised):
         self.systemd.wait_for("READY=1")
         with contextlib.closing(sqlite3.connect(daemon.folder / "state" / "jobs.sqlite", isolation_level=None)) as other:
             other.execute("BEGIN EXCLUSIVE")
-            refused = daemon.control("submit", "--request", requests("winning")[0], "--id", "locked out")
+            # A WinningPoSt would be proved without being stored.
+            refused = daemon.control("submit", "--request", requests("window")[0], "--id", "locked out")
             self.assertEqual(refused.code, 3, refused)  # UNAVAILABLE
             self.assertIn("database is locked", refused.err)
             net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 503, "it is told")
