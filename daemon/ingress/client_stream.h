@@ -20,7 +20,7 @@ class ClientStream {
  public:
   enum class Result {
     kDone,    ///< something was read or written
-    kLater,   ///< nothing for now
+    kLater,   ///< nothing can be read or written yet
     kClosed,  ///< the client has ended the connection
     kFailed   ///< TLS failed: error() says why
   };

@@ -221,6 +221,13 @@ class Doctor(InFolder):
         environment = {"CUZK_PARAMS_DIRECTORY": str(self.folder)}
         report = self.doctor("--digests", environment=environment)
         self.assertIn("this is not the published file", report["parameters winning-32g"]["said"])
+        # Of the published length, and without the record of development parameters: the digests tell.
+        name = next(json.loads(line)["params"] for line in control("--json", "circuit", "list").out.splitlines()
+                    if json.loads(line)["circuit_id"] == "winning-2k")
+        for file in (fixture.PARAMS / name, (fixture.PARAMS / name).with_suffix(".vk")):
+            shutil.copy(file, self.folder)
+        report = self.doctor("--digests", environment=environment)
+        self.assertIn("is not the published key", report["parameters winning-2k"]["said"])
 
     def test_wrong_settings_are_a_finding(self):
         file = self.folder / "cuzkd.toml"
