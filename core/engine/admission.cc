@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "core/engine/policy.h"
-#include "core/engine/progress.h"
+#include "core/engine/jobs/progress.h"
+#include "core/engine/schedule/policy.h"
 
 namespace cuzk::engine {
 

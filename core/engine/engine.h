@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/engine/events.h"
-#include "core/engine/job.h"
-#include "core/engine/options.h"
-#include "core/engine/status.h"
-#include "core/engine/timeline.h"
+#include "core/engine/jobs/job.h"
+#include "core/engine/jobs/options.h"
+#include "core/engine/jobs/status.h"
+#include "core/engine/reports/events.h"
+#include "core/engine/reports/timeline.h"
 
 namespace cuzk::engine {
 

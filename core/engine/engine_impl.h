@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "core/engine/engine.h"
-#include "core/engine/events.h"
-#include "core/engine/parameter_source.h"
 #include "core/engine/pipeline.h"
-#include "core/engine/policy.h"
-#include "core/engine/proof_work.h"
-#include "core/engine/timeline.h"
+#include "core/engine/reports/events.h"
+#include "core/engine/reports/timeline.h"
+#include "core/engine/schedule/policy.h"
+#include "core/engine/state/parameter_source.h"
+#include "core/engine/state/proof_work.h"
 #include "core/engine/urgent_store.h"
 #include "core/store/job_store.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/random.h"
-#include "core/engine/policy.h"
+#include "core/engine/schedule/policy.h"
 #include "core/store/payload.h"
 
 namespace cuzk::engine {

@@ -5,9 +5,9 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
-#include "core/engine/job_record.h"
-#include "core/engine/options.h"
-#include "core/engine/proof_work.h"
+#include "core/engine/jobs/job_record.h"
+#include "core/engine/jobs/options.h"
+#include "core/engine/state/proof_work.h"
 
 namespace cuzk::engine {
 

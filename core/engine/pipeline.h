@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "core/engine/admission.h"
-#include "core/engine/circuits.h"
-#include "core/engine/job_control.h"
-#include "core/engine/reports.h"
+#include "core/engine/reports/reports.h"
 #include "core/engine/stages/context.h"
 #include "core/engine/stages/device.h"
 #include "core/engine/stages/finish.h"
+#include "core/engine/stages/job_control.h"
 #include "core/engine/stages/load.h"
 #include "core/engine/stages/parse.h"
 #include "core/engine/stages/record.h"
 #include "core/engine/stages/synthesis.h"
-#include "core/engine/state.h"
+#include "core/engine/state/circuits.h"
+#include "core/engine/state/state.h"
 
 namespace cuzk::engine {
 

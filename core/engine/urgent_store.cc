@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/engine/policy.h"
+#include "core/engine/schedule/policy.h"
 
 namespace cuzk::engine {
 

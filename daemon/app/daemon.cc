@@ -9,12 +9,12 @@
 #include <thread>
 #include <utility>
 
+#include "daemon/app/cards/device_wait.h"
 #include "daemon/app/daemon_parts.h"
-#include "daemon/app/device_wait.h"
-#include "daemon/app/open_files.h"
-#include "daemon/app/preloaded.h"
-#include "daemon/app/secure_directory.h"
-#include "daemon/app/spare_threads.h"
+#include "daemon/app/parameters/preloaded.h"
+#include "daemon/app/process/open_files.h"
+#include "daemon/app/process/secure_directory.h"
+#include "daemon/app/process/spare_threads.h"
 #include "daemon/app/waiting_front.h"
 #include "daemon/common/version.h"
 #include "daemon/http/http_pages.h"

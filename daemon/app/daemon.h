@@ -7,7 +7,7 @@
 #include <stop_token>
 
 #include "core/base/log.h"
-#include "core/base/settings.h"
+#include "core/base/settings/settings.h"
 #include "core/base/status.h"
 #include "daemon/devices/devices.h"
 #include "daemon/settings/options.h"

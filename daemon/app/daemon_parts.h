@@ -5,15 +5,15 @@
 #include <set>
 #include <stop_token>
 
-#include "core/base/metrics.h"
+#include "core/base/metrics/metrics.h"
 #include "core/base/thread_pool.h"
+#include "daemon/app/cards/xid_watch.h"
 #include "daemon/app/daemon.h"
-#include "daemon/app/idle_parameters.h"
-#include "daemon/app/library_log.h"
-#include "daemon/app/path_probe.h"
-#include "daemon/app/served_kinds.h"
+#include "daemon/app/parameters/idle_parameters.h"
+#include "daemon/app/parameters/path_probe.h"
+#include "daemon/app/parameters/served_kinds.h"
+#include "daemon/app/process/library_log.h"
 #include "daemon/app/telemetry.h"
-#include "daemon/app/xid_watch.h"
 #include "daemon/common/readiness.h"
 #include "daemon/grpc/call_watch.h"
 #include "daemon/grpc/operator_service.h"

@@ -8,9 +8,9 @@
 
 #include "core/base/log_writer.h"
 #include "core/base/thread.h"
-#include "daemon/app/heartbeat.h"
-#include "daemon/app/inbox.h"
-#include "daemon/app/supervisor.h"
+#include "daemon/app/process/inbox.h"
+#include "daemon/app/watch/heartbeat.h"
+#include "daemon/app/watch/supervisor.h"
 
 namespace cuzk::daemon {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // The life of a daemon from its start to its exit code: signals, systemd, preloading, draining.
 
-#include "core/base/settings.h"
+#include "core/base/settings/settings.h"
 #include "daemon/app/daemon.h"
 #include "daemon/common/exit_code.h"
 

@@ -7,8 +7,8 @@
 
 #include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/log_writer.h"
-#include "daemon/app/last_words.h"
 #include "daemon/app/main_loop.h"
+#include "daemon/app/process/last_words.h"
 #include "daemon/settings/check_config.h"
 #include "daemon/settings/command_line.h"
 #include "daemon/settings/convert_settings.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/log.h"
-#include "core/base/metrics.h"
+#include "core/base/metrics/metrics.h"
 #include "core/engine/engine.h"
 
 namespace cuzk::daemon {

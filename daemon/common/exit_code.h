@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/base/status.h"
-#include "core/engine/job.h"
+#include "core/engine/jobs/job.h"
 
 namespace cuzk::daemon {
 

@@ -12,10 +12,10 @@
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "daemon/common/json_writer.h"
-#include "daemon/ctl/client.h"
-#include "daemon/ctl/command.h"
-#include "daemon/ctl/interrupt_note.h"
-#include "daemon/ctl/progress_view.h"
+#include "daemon/ctl/connection/client.h"
+#include "daemon/ctl/connection/command.h"
+#include "daemon/ctl/output/interrupt_note.h"
+#include "daemon/ctl/output/progress_view.h"
 
 namespace cuzk::daemon {
 namespace {

@@ -9,9 +9,9 @@
 #include "core/filecoin/partition.h"
 #include "core/groth16/identity.h"
 #include "daemon/common/json_writer.h"
-#include "daemon/ctl/command.h"
-#include "daemon/ctl/progress_view.h"
-#include "daemon/ctl/text_table.h"
+#include "daemon/ctl/connection/command.h"
+#include "daemon/ctl/output/progress_view.h"
+#include "daemon/ctl/output/text_table.h"
 
 namespace cuzk::daemon {
 namespace {

@@ -5,7 +5,7 @@
 #include "core/circuit/circuit.h"
 #include "core/filecoin/partition.h"
 #include "daemon/common/json_writer.h"
-#include "daemon/ctl/command.h"
+#include "daemon/ctl/connection/command.h"
 #include "daemon/devices/fit.h"
 
 namespace cuzk::daemon {

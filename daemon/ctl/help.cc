@@ -2,7 +2,7 @@
 
 #include "daemon/common/json_writer.h"
 #include "daemon/common/version.h"
-#include "daemon/ctl/command.h"
+#include "daemon/ctl/connection/command.h"
 #include "daemon/settings/usage.h"
 
 namespace cuzk::daemon {

@@ -13,8 +13,8 @@
 #include "core/groth16/parameter_file.h"
 #include "daemon/common/json_writer.h"
 #include "daemon/common/version.h"
-#include "daemon/ctl/command.h"
-#include "daemon/ctl/progress_view.h"
+#include "daemon/ctl/connection/command.h"
+#include "daemon/ctl/output/progress_view.h"
 #include "daemon/devices/devices.h"
 
 namespace cuzk::daemon {

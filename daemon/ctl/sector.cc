@@ -3,7 +3,7 @@
 #include "core/filecoin/request_directory.h"
 #include "core/filecoin/samples/made_request.h"
 #include "daemon/common/json_writer.h"
-#include "daemon/ctl/command.h"
+#include "daemon/ctl/connection/command.h"
 
 namespace cuzk::daemon {
 namespace {

@@ -11,11 +11,11 @@
 #include "core/base/log.h"
 #include "daemon/common/convert.h"
 #include "daemon/common/json_writer.h"
-#include "daemon/ctl/client.h"
-#include "daemon/ctl/command.h"
-#include "daemon/ctl/figures.h"
-#include "daemon/ctl/text_table.h"
-#include "daemon/ctl/top_state.h"
+#include "daemon/ctl/connection/client.h"
+#include "daemon/ctl/connection/command.h"
+#include "daemon/ctl/output/figures.h"
+#include "daemon/ctl/output/text_table.h"
+#include "daemon/ctl/top/state.h"
 
 namespace cuzk::daemon {
 namespace {

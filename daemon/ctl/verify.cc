@@ -8,7 +8,7 @@
 #include "core/groth16/identity.h"
 #include "core/groth16/verifier.h"
 #include "daemon/common/json_writer.h"
-#include "daemon/ctl/command.h"
+#include "daemon/ctl/connection/command.h"
 
 namespace cuzk::daemon {
 namespace {

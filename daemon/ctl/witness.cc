@@ -7,8 +7,8 @@
 #include "core/filecoin/partition.h"
 #include "core/filecoin/request_directory.h"
 #include "daemon/common/json_writer.h"
-#include "daemon/ctl/command.h"
-#include "daemon/ctl/progress_view.h"
+#include "daemon/ctl/connection/command.h"
+#include "daemon/ctl/output/progress_view.h"
 
 namespace cuzk::daemon {
 namespace {

@@ -1,8 +1,8 @@
 #include "daemon/devices/card_driver.h"
 
 #ifdef CUZK_HAVE_CUDA
-#include "core/prover/driver_error.h"
-#include "core/prover/self_test.h"
+#include "core/prover/device/driver_error.h"
+#include "core/prover/device/self_test.h"
 #include "daemon/devices/cuda_driver.h"
 #include "gpu/params/section_maker.h"
 #include "gpu/prover/card_identity.h"

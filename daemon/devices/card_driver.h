@@ -6,7 +6,7 @@
 
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
-#include "core/prover/device.h"
+#include "core/prover/device/device.h"
 
 namespace cuzk::daemon {
 

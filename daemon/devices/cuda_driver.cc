@@ -10,7 +10,7 @@
 #include <functional>
 #include <memory>
 
-#include "core/prover/driver_error.h"
+#include "core/prover/device/driver_error.h"
 #include "daemon/common/loaded_library.h"
 
 namespace cuzk::daemon {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <set>
 
-#include "core/prover/cpu_device.h"
-#include "core/prover/driver_error.h"
+#include "core/prover/cpu/cpu_device.h"
+#include "core/prover/device/driver_error.h"
 #include "daemon/common/card_code.h"
 #include "daemon/common/version.h"
 

@@ -11,7 +11,7 @@
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 #include "core/groth16/generator.h"
-#include "core/prover/device.h"
+#include "core/prover/device/device.h"
 #include "daemon/devices/card_driver.h"
 #include "daemon/devices/pci_bus.h"
 

@@ -10,9 +10,9 @@
 #include <stop_token>
 #include <string_view>
 
-#include "core/base/metrics.h"
+#include "core/base/metrics/metrics.h"
 #include "core/base/status.h"
-#include "core/engine/job.h"
+#include "core/engine/jobs/job.h"
 
 namespace cuzk::daemon {
 

@@ -3,7 +3,7 @@
 
 #include <stop_token>
 
-#include "core/base/metrics.h"
+#include "core/base/metrics/metrics.h"
 #include "core/engine/engine.h"
 #include "cuzkd/v1/operator.grpc.pb.h"
 #include "daemon/common/few_at_once.h"

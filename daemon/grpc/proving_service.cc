@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/engine/policy.h"
+#include "core/engine/schedule/policy.h"
 #include "daemon/common/convert.h"
 #include "daemon/grpc/call.h"
 

@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <string>
 
-#include "core/base/metrics.h"
+#include "core/base/metrics/metrics.h"
 #include "core/engine/engine.h"
 #include "cuzk/v1/proving.grpc.pb.h"
 #include "daemon/common/readiness.h"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "daemon/common/address.h"
 #include "daemon/grpc/call_watch.h"
 #include "daemon/grpc/reflection_service.h"
 #include "daemon/grpc/refusing_service.h"
@@ -20,6 +19,7 @@
 #include "daemon/ingress/relay.h"
 #include "daemon/ingress/tls_identity.h"
 #include "daemon/settings/server_options.h"
+#include "daemon/sockets/address.h"
 
 namespace cuzk::daemon {
 

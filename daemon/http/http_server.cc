@@ -15,8 +15,8 @@
 
 #include "core/base/thread.h"
 #include "daemon/common/awake_clock.h"
-#include "daemon/common/listening_socket.h"
 #include "daemon/http/page_maker.h"
+#include "daemon/sockets/listening_socket.h"
 
 namespace cuzk::daemon {
 namespace {

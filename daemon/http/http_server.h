@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "daemon/common/address.h"
 #include "daemon/http/http_request.h"
+#include "daemon/sockets/address.h"
 
 namespace cuzk::daemon {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/engine/status.h"
+#include "core/engine/jobs/status.h"
 
 namespace cuzk::daemon {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/engine/status.h"
+#include "core/engine/jobs/status.h"
 
 namespace cuzk::daemon {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/common/descriptor.h"
-#include "daemon/common/openssl_objects.h"
+#include "daemon/sockets/descriptor.h"
+#include "daemon/sockets/openssl_objects.h"
 
 namespace cuzk::daemon {
 

@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
-#include "daemon/common/descriptor.h"
 #include "daemon/ingress/http2_frames.h"
+#include "daemon/sockets/descriptor.h"
 
 namespace cuzk::daemon {
 namespace {

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "core/base/status.h"
-#include "daemon/common/address.h"
+#include "daemon/sockets/address.h"
 
 namespace cuzk::daemon {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "daemon/common/listening_socket.h"
 #include "daemon/ingress/ingress_memory.h"
 #include "daemon/ingress/tls_identity.h"
+#include "daemon/sockets/listening_socket.h"
 
 namespace cuzk::daemon {
 

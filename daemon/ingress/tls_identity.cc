@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/common/openssl_objects.h"
+#include "daemon/sockets/openssl_objects.h"
 
 namespace cuzk::daemon {
 namespace {

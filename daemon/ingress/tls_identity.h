@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "core/base/status.h"
-#include "daemon/common/tls.h"
+#include "daemon/sockets/tls.h"
 
 namespace cuzk::daemon {
 

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/settings.h"
+#include "core/base/settings/settings.h"
 
 namespace cuzk::daemon {
 

@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/base/settings.h"
-#include "core/base/settings_text.h"
+#include "core/base/settings/settings.h"
+#include "core/base/settings/settings_text.h"
 #include "core/filecoin/types/registry.h"
 
 namespace cuzk::daemon {

@@ -8,9 +8,9 @@
 
 #include "core/base/file.h"
 #include "core/base/log.h"
-#include "core/base/settings_text.h"
+#include "core/base/settings/settings_text.h"
 #include "core/filecoin/types/registry.h"
-#include "daemon/common/address.h"
+#include "daemon/sockets/address.h"
 
 namespace cuzk::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/settings.h"
+#include "core/base/settings/settings.h"
 #include "core/base/status.h"
 
 namespace cuzk::daemon {

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/base/settings.h"
+#include "core/base/settings/settings.h"
 
 namespace cuzk::daemon {
 

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <span>
 
-#include "core/base/settings_text.h"
+#include "core/base/settings/settings_text.h"
 #include "daemon/common/exit_code.h"
 #include "daemon/settings/manual_page.h"
 #include "daemon/settings/usage.h"

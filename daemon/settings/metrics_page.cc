@@ -1,7 +1,7 @@
 #include "daemon/settings/metrics_page.h"
 
-#include "core/base/metrics.h"
-#include "core/base/settings_text.h"
+#include "core/base/metrics/metrics.h"
+#include "core/base/settings/settings_text.h"
 #include "core/base/text.h"
 
 namespace cuzk::daemon {

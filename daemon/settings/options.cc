@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_join.h"
-#include "core/base/nearest_name.h"
+#include "core/base/settings/nearest_name.h"
 #include "core/filecoin/types/registry.h"
 #include "core/memory/detect.h"
 

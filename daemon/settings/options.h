@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/base/log.h"
-#include "core/base/settings.h"
+#include "core/base/settings/settings.h"
 #include "core/engine/engine.h"
 #include "daemon/devices/devices.h"
 #include "daemon/settings/server_options.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "daemon/common/address.h"
-#include "daemon/common/tls.h"
+#include "daemon/sockets/address.h"
+#include "daemon/sockets/tls.h"
 
 namespace cuzk::daemon {
 

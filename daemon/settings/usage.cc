@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/base/nearest_name.h"
+#include "core/base/settings/nearest_name.h"
 #include "core/base/text.h"
 
 namespace cuzk::daemon {

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "core/algebra/curve/curve.h"
-#include "core/prover/card_limits.h"
+#include "core/prover/device/card_limits.h"
 #include "gpu/msm/items.h"
 #include "gpu/msm/windows.h"
 #include "gpu/runtime/stream.h"

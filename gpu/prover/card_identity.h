@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/prover/device.h"
+#include "core/prover/device/device.h"
 
 namespace cuzk::gpu {
 

@@ -7,8 +7,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/prover/device_claims.h"
-#include "core/prover/device_lease.h"
+#include "core/prover/device/device_claims.h"
+#include "core/prover/device/device_lease.h"
 #include "gpu/runtime/buffer.h"
 
 namespace cuzk::gpu {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/groth16/parameter_file.h"
-#include "core/prover/query_index.h"
+#include "core/prover/parameters/query_index.h"
 #include "core/r1cs/shape.h"
 #include "gpu/prover/witness_kernels.h"
 #include "gpu/runtime/buffer.h"

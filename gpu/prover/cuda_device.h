@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/groth16/section_scalars.h"
-#include "core/prover/device.h"
+#include "core/prover/device/device.h"
 #include "gpu/prover/placement.h"
 #include "gpu/runtime/buffer.h"
 

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "core/groth16/section_scalars.h"
-#include "core/prover/device.h"
-#include "core/prover/device_claims.h"
-#include "core/prover/sweep_group.h"
+#include "core/prover/device/device.h"
+#include "core/prover/device/device_claims.h"
+#include "core/prover/device/sweep_group.h"
 #include "gpu/ntt/transform.h"
 #include "gpu/prover/circuit_tables.h"
 #include "gpu/prover/placement.h"

@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "core/groth16/parameter_file.h"
-#include "core/prover/card_limits.h"
-#include "core/prover/device.h"
-#include "core/prover/device_claims.h"
-#include "core/prover/plan.h"
+#include "core/prover/device/card_limits.h"
+#include "core/prover/device/device.h"
+#include "core/prover/device/device_claims.h"
+#include "core/prover/device/plan.h"
 #include "core/r1cs/shape.h"
 
 namespace cuzk::gpu {

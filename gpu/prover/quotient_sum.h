@@ -4,7 +4,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "core/prover/device_lease.h"
+#include "core/prover/device/device_lease.h"
 #include "gpu/prover/stage_events.h"
 #include "gpu/prover/worker.h"
 #include "gpu/prover/workspace.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/prover/device.h"
+#include "core/prover/device/device.h"
 #include "gpu/runtime/stream.h"
 
 namespace cuzk::gpu {

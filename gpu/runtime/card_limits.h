@@ -1,6 +1,6 @@
 #pragma once
 #include "core/base/status.h"
-#include "core/prover/card_limits.h"
+#include "core/prover/device/card_limits.h"
 
 namespace cuzk::gpu {
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/prover/driver_error.h"
+#include "core/prover/device/driver_error.h"
 
 namespace cuzk::gpu {
 

@@ -9,8 +9,8 @@ namespace cuzk::gpu {
 
 /// OK; ResourceExhausted for memory; Unavailable for an error after which the context is of no use any more (see
 /// IsSticky); Internal for the rest. The text names the call, file and line, and has the driver's own number, which
-/// prover::DriverCodeOf reads, and the cure where core/prover/driver_error.h has one. Clears the runtime's last error,
-/// which a sticky one survives.
+/// prover::DriverCodeOf reads, and the cure where core/prover/device/driver_error.h has one. Clears the runtime's last
+/// error, which a sticky one survives.
 Status FromCuda(cudaError_t error, const char* what, const char* file, int line);
 
 /// Errors that every later call on the device will repeat: illegal accesses, failed assertions, hardware trouble, and

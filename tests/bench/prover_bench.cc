@@ -24,7 +24,7 @@
 #include "core/groth16/generator.h"
 #include "core/groth16/identity.h"
 #include "core/groth16/verifier.h"
-#include "core/prover/cpu_device.h"
+#include "core/prover/cpu/cpu_device.h"
 
 namespace cuzk {
 namespace {

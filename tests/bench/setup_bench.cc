@@ -15,7 +15,7 @@
 #include "core/groth16/generator.h"
 #include "core/groth16/parameter_file.h"
 #include "core/groth16/verifier.h"
-#include "core/prover/cpu_device.h"
+#include "core/prover/cpu/cpu_device.h"
 #include "tests/doubles/small_circuits.h"
 
 namespace cuzk {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/filecoin/partition.h"
-#include "core/prover/device.h"
+#include "core/prover/device/device.h"
 
 namespace cuzk::gpu::testing {
 

@@ -1,5 +1,5 @@
 // The self-test that every card does before it gets work, on a card.
-#include "core/prover/self_test.h"
+#include "core/prover/device/self_test.h"
 
 #include "core/circuit/circuit.h"
 #include "gpu/params/section_maker.h"

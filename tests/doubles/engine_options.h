@@ -1,7 +1,7 @@
 #pragma once
 // Settings of an engine in tests that are not about them.
 
-#include "core/engine/options.h"
+#include "core/engine/jobs/options.h"
 
 namespace cuzk::testing_support {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/prover/device.h"
+#include "core/prover/device/device.h"
 
 namespace cuzk::testing_support {
 

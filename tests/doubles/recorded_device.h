@@ -11,8 +11,8 @@
 #include <stop_token>
 
 #include "core/base/bytes.h"
-#include "core/prover/device.h"
-#include "core/prover/device_lease.h"
+#include "core/prover/device/device.h"
+#include "core/prover/device/device_lease.h"
 
 namespace cuzk::testing_support {
 

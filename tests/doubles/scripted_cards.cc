@@ -4,8 +4,8 @@
 #include <fstream>
 #include <utility>
 
-#include "core/prover/cpu_device.h"
-#include "core/prover/driver_error.h"
+#include "core/prover/cpu/cpu_device.h"
+#include "core/prover/device/driver_error.h"
 
 namespace cuzk::testing_support {
 namespace {

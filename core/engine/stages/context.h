@@ -1,13 +1,13 @@
 #pragma once
 // What every station works with.
 
-#include "core/engine/circuits.h"
-#include "core/engine/job_control.h"
-#include "core/engine/options.h"
-#include "core/engine/parameter_source.h"
-#include "core/engine/proof_work.h"
-#include "core/engine/reports.h"
-#include "core/engine/state.h"
+#include "core/engine/jobs/options.h"
+#include "core/engine/reports/reports.h"
+#include "core/engine/stages/job_control.h"
+#include "core/engine/state/circuits.h"
+#include "core/engine/state/parameter_source.h"
+#include "core/engine/state/proof_work.h"
+#include "core/engine/state/state.h"
 #include "core/store/job_store.h"
 
 namespace cuzk::engine {

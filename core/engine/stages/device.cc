@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/engine/policy.h"
+#include "core/engine/jobs/work_mark.h"
+#include "core/engine/schedule/policy.h"
 #include "core/engine/stages/finish.h"
-#include "core/engine/work_mark.h"
 
 namespace cuzk::engine {
 namespace {

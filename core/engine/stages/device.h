@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "core/engine/policy.h"
+#include "core/engine/schedule/policy.h"
 #include "core/engine/stages/context.h"
-#include "core/engine/tasks.h"
+#include "core/engine/stages/tasks.h"
 #include "core/memory/pinned_pool.h"
-#include "core/prover/device_times.h"
+#include "core/prover/device/device_times.h"
 
 namespace cuzk::engine {
 

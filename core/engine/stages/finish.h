@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/engine/stages/context.h"
-#include "core/engine/tasks.h"
+#include "core/engine/stages/tasks.h"
 
 namespace cuzk::engine {
 

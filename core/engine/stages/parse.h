@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/engine/stages/context.h"
-#include "core/engine/tasks.h"
+#include "core/engine/stages/tasks.h"
 
 namespace cuzk::engine {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/engine/job_control.h"
-#include "core/engine/reports.h"
+#include "core/engine/reports/reports.h"
+#include "core/engine/stages/job_control.h"
 
 namespace cuzk::engine {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <thread>
 
-#include "core/engine/state.h"
-#include "core/engine/tasks.h"
+#include "core/engine/stages/tasks.h"
+#include "core/engine/state/state.h"
 #include "core/store/job_store.h"
 
 namespace cuzk::engine {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "core/engine/jobs/work_mark.h"
 #include "core/engine/stages/device.h"
-#include "core/engine/work_mark.h"
 
 namespace cuzk::engine {
 

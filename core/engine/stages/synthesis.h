@@ -9,7 +9,7 @@
 
 #include "core/engine/stages/context.h"
 #include "core/engine/stages/parse.h"
-#include "core/engine/tasks.h"
+#include "core/engine/stages/tasks.h"
 
 namespace cuzk::engine {
 

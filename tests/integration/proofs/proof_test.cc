@@ -15,8 +15,8 @@
 #include "core/filecoin/partition.h"
 #include "core/filecoin/request_directory.h"
 #include "core/groth16/verifier.h"
-#include "core/prover/cpu_device.h"
-#include "core/prover/quotient.h"
+#include "core/prover/cpu/cpu_device.h"
+#include "core/prover/cpu/quotient.h"
 #include "tests/fixtures.h"
 
 namespace cuzk {

@@ -11,7 +11,7 @@
 #include "core/filecoin/request_directory.h"
 #include "core/groth16/verifier.h"
 #include "core/memory/detect.h"
-#include "core/prover/cpu_device.h"
+#include "core/prover/cpu/cpu_device.h"
 #include "tests/doubles/engine_options.h"
 #include "tests/doubles/faulty_device.h"
 #include "tests/doubles/recorded_device.h"

@@ -171,7 +171,7 @@ class Watchdog(Supervised):
         daemon = self.start()
         self.systemd.wait_for("WATCHDOG=1", count=3)
         self.systemd.forget()
-        # How long a partition may take without being noticed is not this machine's to say: tests/unit/daemon/app/liveness_test.cc.
+        # How long a partition may take without being noticed is not this machine's to say: tests/unit/daemon/app/watch/liveness_test.cc.
         for _ in range(3):
             self.assertEqual(daemon.control("prove", "--request", requests("winning")[0]).code, 0)
         self.systemd.wait_for("WATCHDOG=1", count=2)

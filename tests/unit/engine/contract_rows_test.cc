@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "core/engine/proof_work.h"
+#include "core/engine/state/proof_work.h"
 #include "tests/unit/engine/small_engine.h"
 #include "tests/unit/groth16/scratch_dir.h"
 

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/engine/policy.h"
+#include "core/engine/schedule/policy.h"
 #include "tests/unit/engine/small_engine.h"
 #include "tests/unit/groth16/scratch_dir.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/engine/engine.h"
-#include "core/engine/parameter_source.h"
-#include "core/engine/proof_work.h"
+#include "core/engine/state/parameter_source.h"
+#include "core/engine/state/proof_work.h"
 #include "tests/doubles/engine_options.h"
 #include "tests/doubles/faulty_device.h"
 #include "tests/doubles/recorded_device.h"

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <future>
 
-#include "core/engine/policy.h"
+#include "core/engine/schedule/policy.h"
 #include "tests/doubles/hanging.h"
 #include "tests/unit/engine/small_engine.h"
 #include "tests/unit/groth16/scratch_dir.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/groth16/verifier.h"
-#include "core/prover/cpu_device.h"
+#include "core/prover/cpu/cpu_device.h"
 #include "tests/unit/groth16/setup.h"
 
 namespace cuzk::testing_support {

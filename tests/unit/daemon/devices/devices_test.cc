@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "core/prover/driver_error.h"
+#include "core/prover/device/driver_error.h"
 #include "tests/doubles/scripted_cards.h"
 
 namespace cuzk::daemon {

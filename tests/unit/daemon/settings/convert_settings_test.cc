@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "core/base/settings.h"
+#include "core/base/settings/settings.h"
 #include "daemon/settings/options.h"
 
 namespace cuzk::daemon {

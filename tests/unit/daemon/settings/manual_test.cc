@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/base/settings.h"
+#include "core/base/settings/settings.h"
 #include "daemon/settings/manual_page.h"
 
 namespace cuzk::daemon {

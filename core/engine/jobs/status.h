@@ -1,0 +1,108 @@
+#pragma once
+// A snapshot of the engine. Taking it calls no device and takes no lock that is held while proving.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/jobs/job.h"
+#include "core/memory/budget.h"
+#include "core/memory/pinned_pool.h"
+#include "core/prover/parameters/parameter_store.h"
+
+namespace cuzk::engine {
+
+/// Where a partition is, as /status names it.
+enum class PartitionState : uint8_t { kPending, kSynthesizing, kSynthDone, kGpu, kDone, kFailed };
+/// "pending", "synthesizing", "synth_done", "gpu", "done", "failed".
+std::string_view PartitionStateName(PartitionState state);
+
+struct PartitionStatus {
+  uint32_t index = 0;
+  PartitionState state{};
+  std::optional<uint64_t> synthesis_ms, device_ms;
+};
+
+struct JobStatus {
+  JobProgress progress;
+  Priority priority{};
+  std::string circuit;  ///< id; for PoRep empty until the C1 was read
+  double submitted_seconds_ago = 0;
+  std::optional<double> started_seconds_ago, finished_seconds_ago;
+  std::vector<PartitionStatus> partitions;
+};
+
+struct WorkerStatus {
+  unsigned worker = 0;  ///< of the device, from 0
+  std::optional<uint64_t> job_key;
+  std::string job_id;  ///< empty: idle
+  filecoin::Kind kind{};
+  uint32_t partition = 0;
+  double busy_seconds = 0;        ///< of the current partition
+  double busy_seconds_total = 0;  ///< since the start, finished partitions only
+  bool critical_only = false;     ///< the last worker of a device
+};
+
+struct DeviceStatus {
+  std::string name;
+  int ordinal = 0;
+  prover::DeviceIdentity identity;
+  prover::MemoryInfo memory;      ///< as the workers last saw it
+  double memory_seconds_ago = 0;  ///< age of `memory`
+  std::string lost;               ///< why; empty: healthy
+  std::vector<WorkerStatus> workers;
+  memory::PinnedPoolSnapshot pool;
+  uint32_t queued = 0;  ///< witnesses that wait for a worker
+  uint64_t partitions_total = 0;
+  double busy_seconds_total = 0;                ///< in which kernels ran, of ended partitions
+  uint64_t copied_to_device_bytes_total = 0;    ///< witnesses of ended partitions
+  std::map<std::string, double> stage_seconds;  ///< of ended partitions, by prover::stage; workers overlap
+};
+
+struct KindStatus {
+  uint32_t pending = 0, in_progress = 0;  ///< unfinished jobs, each counted once; pending: no partition began
+  uint64_t completed_total = 0, failed_total = 0, cancelled_total = 0;
+};
+
+struct EngineCounters {
+  uint64_t submitted_total = 0, joined_total = 0, refused_total = 0;
+  uint64_t wrong_proofs_total = 0;            ///< partitions whose proof did not verify
+  uint64_t verifier_disagreements_total = 0;  ///< jobs whose proofs verified one by one, but not together
+  uint64_t store_errors_total = 0;            ///< writes to the job store that failed
+  uint64_t store_damaged_total = 0;           ///< jobs whose row, proof or request the disk has changed
+  uint64_t device_errors_total = 0;           ///< partitions that a device gave back with an error
+  uint64_t devices_lost_total = 0;
+  uint64_t retries_total = 0;          ///< partitions that were returned to be proved again
+  uint64_t partitions_total = 0;       ///< proved and collected
+  uint64_t scheduler_turns_total = 0;  ///< grows at least once a second while the engine lives
+};
+
+/// Something that went wrong: how a job failed, what a device did.
+struct ErrorStatus {
+  std::string text;
+  double seconds_ago = 0;
+};
+
+struct EngineStatus {
+  double uptime_seconds = 0;
+  std::string not_ready;  ///< why jobs are refused; empty: ready
+  memory::BudgetSnapshot budget;
+  std::vector<DeviceStatus> devices;
+  std::vector<prover::ParameterStatus> parameters;
+  std::map<std::string, uint32_t> parameter_users;  ///< by circuit: partitions that are on their way with them
+  std::map<filecoin::Kind, KindStatus> kinds;       ///< all four
+  std::vector<JobStatus> jobs;                      ///< unfinished in order of submission, then recently ended
+  EngineCounters counters;
+  unsigned synthesis_threads = 0, synthesis_active = 0;
+  uint64_t results_kept = 0;
+  double store_wait_seconds = 0;         ///< age of the oldest operation that the job store has not completed; 0: none
+  std::vector<ErrorStatus> last_errors;  ///< newest first, at most 20
+
+  /// How many partitions hold the parameters of a circuit; 1 while they are only held by the load that just ended.
+  uint32_t ParameterReferences(const std::string& circuit) const;
+};
+
+}  // namespace cuzk::engine

@@ -1,0 +1,74 @@
+#include "core/engine/reports/reports.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/engine/jobs/progress.h"
+
+namespace cuzk::engine {
+namespace {
+
+constexpr size_t kLastErrors = 20;
+
+}  // namespace
+
+JobProgress Reports::ProgressOf(Job& job) const {
+  job.last_stage = StageOf(job);
+  job.fraction = std::max(job.fraction, state_.estimator.Fraction(job));
+  uint32_t done = 0;
+  for (const PartitionRecord& partition : job.partitions) done += partition.proof.has_value();
+  return JobProgress{.job_id = job.id,
+                     .key = job.key,
+                     .kind = job.facts.kind,
+                     .state = StateOf(job),
+                     .stage = job.last_stage,
+                     .partitions_total = job.partitions_total,
+                     .partitions_done = done,
+                     .fraction = job.fraction,
+                     .seconds_left = state_.estimator.SecondsLeft(job, state_.usable_devices),
+                     .worker = job.worker,
+                     .message = job.message,
+                     .bad_sectors = job.bad_sectors,
+                     .priority = job.priority,
+                     .age_seconds = Seconds(clock_.Now() - job.submitted)};
+}
+
+void Reports::Publish(Job& job) const {
+  if (events_.watched()) events_.Publish(ProgressOf(job));
+}
+
+void Reports::Note(std::string text) {
+  state_.last_errors.push_front(ErrorNote{std::move(text), clock_.Now()});
+  if (state_.last_errors.size() > kLastErrors) state_.last_errors.pop_back();
+}
+
+void Reports::Warn(StateLock& lock, std::string text) {
+  Note(text);
+  if (observer_ == nullptr) return;
+  lock.After([observer = observer_, text = std::move(text)] { observer->OnWarning(text); });
+}
+
+void Reports::Measured(const Job& job, Stage stage, Duration took, Actor actor) {
+  {
+    StateLock lock(state_, actor);
+    state_.estimator.Measured(job.circuit, stage, Seconds(took));
+  }
+  if (observer_ != nullptr) observer_->OnStage(job.facts.kind, stage, Seconds(took));
+}
+
+void Reports::MeasuredLoad(filecoin::Kind kind, double seconds) const {
+  if (observer_ != nullptr) observer_->OnStage(kind, Stage::kLoadingParameters, seconds);
+}
+
+void Reports::Draw(const Job& job, uint32_t partition, std::string_view name, const std::string& track,
+                   TimePoint begin) {
+  timeline_.Add(TimelineBar{.track = track,
+                            .name = name,
+                            .begin = begin,
+                            .end = clock_.Now(),
+                            .job_key = job.key,
+                            .job_id = job.id,
+                            .partition = partition});
+}
+
+}  // namespace cuzk::engine

@@ -1,0 +1,104 @@
+#include "core/engine/schedule/estimator.h"
+
+#include <algorithm>
+
+namespace cuzk::engine {
+namespace {
+
+/// Weight of the latest measurement in the moving average.
+constexpr double kLatest = 0.3;
+
+/// Proportions before anything was measured.
+double Typical(Stage stage) {
+  switch (stage) {
+    case Stage::kParsing:
+      return 1;
+    case Stage::kLoadingParameters:
+      return 10;
+    case Stage::kSynthesis:
+      return 2;
+    case Stage::kDevice:
+      return 10;
+    case Stage::kFinishing:
+      return 0.05;
+    case Stage::kVerifying:
+      return 0.2;
+    case Stage::kQueued:
+    case Stage::kWaitingDevice:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void Estimator::Measured(const std::string& circuit, Stage stage, double seconds) {
+  auto& average = measured_[circuit][static_cast<size_t>(stage)];
+  average = average ? *average * (1 - kLatest) + seconds * kLatest : seconds;
+}
+
+const Estimator::Seconds* Estimator::Find(const std::string& circuit) const {
+  auto it = measured_.find(circuit);
+  return it == measured_.end() ? nullptr : &it->second;
+}
+
+double Estimator::Expected(const Seconds* seconds, Stage stage) const {
+  if (seconds != nullptr && (*seconds)[static_cast<size_t>(stage)]) return *(*seconds)[static_cast<size_t>(stage)];
+  return Typical(stage);
+}
+
+Estimator::Work Estimator::WorkOf(const Job& job) const {
+  const Seconds* seconds = Find(job.circuit);
+  Work work;
+  auto serial = [&](Stage stage, double fraction) {
+    double all = Expected(seconds, stage);
+    work.done += all * fraction;
+    work.left_serial += all * (1 - fraction);
+  };
+  auto parallel = [&](Stage stage, double fraction) {
+    double all = Expected(seconds, stage);
+    work.done += all * fraction;
+    work.left_parallel += all * (1 - fraction);
+  };
+  bool parsed = job.partitions_total > 0;
+  serial(Stage::kParsing, parsed ? 1 : 0);
+  bool began = false;
+  uint32_t partitions = std::max<uint32_t>(job.partitions_total, 1);
+  for (uint32_t i = 0; i < partitions; ++i) {
+    static const PartitionRecord kUntouched;
+    const PartitionRecord& partition = i < job.partitions.size() ? job.partitions[i] : kUntouched;
+    bool synthesized = partition.state >= PartitionState::kSynthDone;
+    bool done = partition.state >= PartitionState::kDone;
+    began = began || partition.state != PartitionState::kPending;
+    parallel(Stage::kSynthesis, synthesized ? 1 : 0);
+    parallel(Stage::kDevice, done ? 1 : partition.device_fraction);
+    serial(Stage::kFinishing, done ? 1 : 0);
+  }
+  // Loading counts only when the job waits for it; otherwise the parameters are there.
+  if (job.life.Is(Life::kLoading) && !began) serial(Stage::kLoadingParameters, job.load_fraction);
+  serial(Stage::kVerifying, 0);
+  return work;
+}
+
+double Estimator::Fraction(const Job& job) const {
+  const JobState state = StateOf(job);
+  if (state == JobState::kQueued) return 0;
+  if (state == JobState::kCompleted) return 1;
+  Work work = WorkOf(job);
+  double all = work.done + work.left_serial + work.left_parallel;
+  return all > 0 ? std::clamp(work.done / all, 0.0, 1.0) : 0;
+}
+
+std::optional<double> Estimator::SecondsLeft(const Job& job, unsigned lanes) const {
+  if (HasEnded(job.life.now())) return 0;
+  const Seconds* seconds = Find(job.circuit);
+  if (seconds == nullptr || !(*seconds)[static_cast<size_t>(Stage::kSynthesis)] ||
+      !(*seconds)[static_cast<size_t>(Stage::kDevice)]) {
+    return std::nullopt;
+  }
+  Work work = WorkOf(job);
+  unsigned useful = std::clamp<unsigned>(job.partitions_total, 1, std::max(1u, lanes));
+  return work.left_serial + work.left_parallel / useful;
+}
+
+}  // namespace cuzk::engine

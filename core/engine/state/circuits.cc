@@ -1,0 +1,107 @@
+#include "core/engine/state/circuits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/r1cs/witness.h"
+
+namespace cuzk::engine {
+
+CircuitRecord& CircuitTable::Of(const filecoin::Circuit& circuit) {
+  CircuitRecord& record = circuits_[circuit.id];
+  if (record.circuit == nullptr) {
+    record.circuit = &circuit;
+    record.devices.resize(lost_.size());
+  }
+  return record;
+}
+
+bool CircuitTable::Live(const filecoin::Circuit& circuit) {
+  const CircuitRecord& record = Of(circuit);
+  return std::any_of(record.devices.begin(), record.devices.end(), [](const auto& d) { return d.Get() != nullptr; });
+}
+
+bool CircuitTable::MayStillLoad(const CircuitRecord& record) const {
+  for (size_t i = 0; i < record.devices.size(); ++i) {
+    if (!lost_[i] && record.devices[i].failed.ok()) return true;
+  }
+  return false;
+}
+
+StatusOr<std::shared_ptr<const r1cs::Shape>> CircuitTable::ShapeOf(const filecoin::Circuit& circuit, Actor actor) {
+  MutexLock one_at_a_time(shape_mutex_);
+  {
+    StateLock lock(p_.state, actor);
+    if (auto shape = Of(circuit).shape) return shape;
+  }
+  CUZK_ASSIGN_OR_RETURN(auto shape, p_.work.MakeShape(circuit));
+  const uint64_t bytes = r1cs::LeaseLayout::For(*shape, p_.plan.layout).bytes;
+  Status fits = Fits(circuit, *shape, bytes);
+  StateLock lock(p_.state, actor);
+  CircuitRecord& record = Of(circuit);
+  record.shape = shape;
+  record.lease_bytes = bytes;
+  record.fits = std::move(fits);
+  return shape;
+}
+
+Status CircuitTable::Fits(const filecoin::Circuit& circuit, const r1cs::Shape& shape, uint64_t lease_bytes) const {
+  const uint64_t limit = p_.budget.limit_bytes();
+  Status why;
+  for (const prover::Device* device : p_.devices) {
+    const StatusOr<prover::Plan> plan = device->MakePlan(shape, p_.plan);
+    // A device that cannot be asked now says so when parameters are loaded.
+    if (!plan.ok()) return absl::OkStatus();
+    const uint64_t needed = plan->parameter_host_bytes + plan->partition_host_bytes + lease_bytes;
+    if (needed <= limit) return absl::OkStatus();
+    why = absl::ResourceExhaustedError(StrCat(circuit.id, " can never fit the memory budget: it needs ", needed,
+                                              " bytes (parameters ", plan->parameter_host_bytes, ", one partition ",
+                                              plan->partition_host_bytes, " and its witness ", lease_bytes,
+                                              "), and the budget has ", limit));
+  }
+  return why;
+}
+
+std::vector<Parameters> CircuitTable::TakeFresh(const std::string& except) {
+  std::vector<Parameters> taken;
+  for (auto& [id, record] : circuits_) {
+    if (id == except) continue;
+    for (LoadedParameters& device : record.devices) {
+      if (device.fresh != nullptr) taken.push_back(std::move(device.fresh));
+    }
+  }
+  return taken;
+}
+
+std::vector<Parameters> CircuitTable::TakeUnwanted(const std::set<std::string>& wanted) {
+  std::vector<Parameters> taken;
+  for (auto& [id, record] : circuits_) {
+    if (wanted.contains(id)) continue;
+    for (LoadedParameters& device : record.devices) {
+      if (device.fresh != nullptr) taken.push_back(std::move(device.fresh));
+    }
+  }
+  return taken;
+}
+
+void CircuitTable::StopUnwantedLoads(const Job& over) {
+  for (const auto& [key, job] : p_.state.jobs.jobs()) {
+    if (key != over.key && !Over(*job) && job->circuit == over.circuit) return;
+  }
+  for (LoadedParameters& device : circuits_.at(over.circuit).devices) {
+    if (device.loading) device.stop.request_stop();
+  }
+}
+
+std::vector<LoadedParameters> CircuitTable::LoseDevice(size_t device) {
+  lost_[device] = true;
+  std::vector<LoadedParameters> freed;
+  for (auto& [id, record] : circuits_) {
+    LoadedParameters& lost = record.devices[device];
+    freed.push_back(std::exchange(lost, LoadedParameters{.loading = lost.loading}));
+    for (LoadedParameters& other : record.devices) other.failed = absl::OkStatus();
+  }
+  return freed;
+}
+
+}  // namespace cuzk::engine
