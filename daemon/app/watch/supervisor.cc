@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 #include "core/base/log.h"
 #include "core/base/text.h"
@@ -16,23 +17,18 @@
 namespace cuzk::daemon {
 namespace {
 
-// One datagram to the socket that $NOTIFY_SOCKET names: a path, or a name in the abstract namespace after '@'. This is
-// the whole protocol of sd_notify(3). What cannot be sent is left out: the daemon works without systemd.
-void Send(std::string_view state) {
+// Where $NOTIFY_SOCKET says that systemd listens: a path, or a name in the abstract namespace after '@'. Nothing if it
+// says neither.
+std::optional<std::pair<sockaddr_un, socklen_t>> NotifyAddress() {
   const char* name = std::getenv("NOTIFY_SOCKET");
-  if (name == nullptr || (name[0] != '/' && name[0] != '@')) return;
+  if (name == nullptr || (name[0] != '/' && name[0] != '@')) return std::nullopt;
   const std::string_view path(name);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() < 2 || path.size() >= sizeof address.sun_path) return;
+  if (path.size() < 2 || path.size() >= sizeof address.sun_path) return std::nullopt;
   std::copy(path.begin(), path.end(), address.sun_path);
   if (path[0] == '@') address.sun_path[0] = '\0';
-  const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return;
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
-  (void)sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
-               length);
-  close(descriptor);
+  return std::pair(address, static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size()));
 }
 
 // The decimal number that an environment variable holds, if it is one and nothing else.
@@ -47,6 +43,19 @@ std::optional<uint64_t> NumberFrom(const char* variable) {
 }
 
 }  // namespace
+
+Supervisor::Supervisor() {
+  if (NotifyAddress()) socket_.Reset(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+}
+
+// The whole protocol of sd_notify(3) is one datagram. A message that cannot be sent is left out: the daemon works
+// without systemd.
+void Supervisor::Send(std::string_view state) {
+  const auto address = NotifyAddress();
+  if (!address || !socket_.open()) return;
+  (void)sendto(socket_.get(), state.data(), state.size(), MSG_NOSIGNAL,
+               reinterpret_cast<const sockaddr*>(&address->first), address->second);
+}
 
 void Supervisor::Ready() { Send("READY=1"); }
 

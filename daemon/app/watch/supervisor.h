@@ -1,5 +1,6 @@
 #pragma once
 // What systemd is told, through sd_notify(3). Without a NOTIFY_SOCKET every call does nothing.
+// The socket is made once, so that a daemon without free descriptors still answers the watchdog.
 
 #include <chrono>
 #include <mutex>
@@ -7,11 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/sockets/descriptor.h"
+
 namespace cuzk::daemon {
 
 /// Thread-safe.
 class Supervisor {
  public:
+  Supervisor();
+
   void Ready();
   /// RELOADING=1 with the monotonic time that systemd compares; Ready() ends it.
   void Reloading();
@@ -26,6 +31,9 @@ class Supervisor {
   static std::optional<std::chrono::microseconds> WatchdogInterval();
 
  private:
+  void Send(std::string_view state);
+
+  Descriptor socket_;
   std::mutex mutex_;
   std::string said_;  // guarded by mutex_
 };

@@ -1,6 +1,7 @@
 #include "daemon/app/watch/supervisor.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -78,6 +79,19 @@ TEST(Supervisor, SendsToASocketInTheAbstractNamespace) {
   Systemd systemd(StrCat("@cuzk-supervisor-", getpid()));
   Supervisor().Ready();
   EXPECT_EQ(systemd.Receive(), "READY=1");
+}
+
+TEST(Supervisor, AnswersTheWatchdogWithoutAFreeDescriptor) {
+  Systemd systemd(StrCat("@cuzk-supervisor-", getpid()));
+  Supervisor supervisor;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  supervisor.Ping();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(systemd.Receive(), "WATCHDOG=1");
 }
 
 TEST(Supervisor, GoesOnWhereNothingListens) {
