@@ -35,7 +35,7 @@ constexpr size_t kBufferBytes = size_t{64} << 10;
 constexpr int kPairBytes = 64 << 10;
 constexpr int kOne = 1;
 /// A connection whose waiting calls hold less is not ended to make room.
-constexpr uint64_t kWorthEnding = 16 * FrameGate::kCallBytes;
+constexpr uint64_t kWorthEnding = 16 * OpenCalls::kCallBytes;
 constexpr uint64_t kNone = UINT64_MAX;
 
 /// What an event of epoll is about: a listener, the wake-up, or one side of a connection.

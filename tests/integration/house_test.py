@@ -49,10 +49,11 @@ MAX_LINES = 400
 # Of a function's body, and member functions of a class, in core, daemon and gpu.
 MAX_FUNCTION_LINES = 60
 MAX_MEMBER_FUNCTIONS = 25
-# What is still to be taken apart, by file and name; an entry that is no longer needed fails the test as well.
+# What is longer, by file and name; an entry that is no longer needed fails the test as well. The function is to be taken
+# apart. The classes are numbers: a third of their members are the operators and constants that every field has, and the
+# law suites of fields hold all of them equal.
 LONG_FUNCTIONS = {("gpu/ntt/passes.cuh", "Pass")}
-LARGE_CLASSES = {("core/algebra/field/field.h", "MontField"), ("core/algebra/field/fp_lanes.h", "FpX8"),
-                 ("daemon/ingress/frame_gate.h", "FrameGate")}
+LARGE_CLASSES = {("core/algebra/field/field.h", "MontField"), ("core/algebra/field/fp_lanes.h", "FpX8")}
 # Sources of one folder; beyond that it has rooms inside.
 MAX_FILES = 25
 # Folders that have more, and how many they may have: pairs of one file each about its own subject (base), the files of a

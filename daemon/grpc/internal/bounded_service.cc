@@ -5,7 +5,7 @@
 
 #include "core/base/status.h"
 #include "core/filecoin/types/registry.h"
-#include "daemon/ingress/frame_gate.h"
+#include "daemon/ingress/open_calls.h"
 
 namespace cuzk::daemon {
 namespace {

@@ -103,7 +103,7 @@ TEST_F(FrameGateTest, WhatIsInOrderPassesByteForByteHoweverItIsCut) {
 TEST_F(FrameGateTest, AMessageCountsUntilItsCallEnds) {
   ASSERT_TRUE(Open(1).ok());
   const uint64_t open = memory_.in_use();
-  EXPECT_GT(open, FrameGate::kCallBytes);
+  EXPECT_GT(open, OpenCalls::kCallBytes);
   ASSERT_TRUE(Client(Made(kData, 0, 1, Message(1000).substr(0, 100))).ok());
   EXPECT_EQ(memory_.in_use(), open + 2000 + IngressMemory::kMessageBytes);  // by its length, not by what has come
   Server(Made(kHeaders, kEndHeaders | kEndStream, 1, "trailers"));
@@ -170,7 +170,7 @@ TEST_F(FrameGateTest, RoomIsMadeByCallsThatWaitForTheirMessage) {
   for (uint32_t stream = 1; waiting.to_client().empty(); stream += 2) {  // until one is reset
     ASSERT_TRUE(waiting.FromClient(Made(kHeaders, kEndHeaders, stream, Headers()), now_).ok());
   }
-  EXPECT_GT(waiting.waiting_bytes(), kMiB - 2 * FrameGate::kCallBytes);
+  EXPECT_GT(waiting.waiting_bytes(), kMiB - 2 * OpenCalls::kCallBytes);
   auto make_room = [&] {
     waiting.Forget();
     return ++asked < 2;
@@ -193,7 +193,7 @@ TEST_F(FrameGateTest, HeadersThatDoNotEndEndTheConnection) {
     sent += 16'000;
   }
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
-  EXPECT_LE(sent, 2 * FrameGate::kHeaderBlock);
+  EXPECT_LE(sent, 2 * FrameReader::kHeaderBlock);
   EXPECT_EQ(GoAwayCode(), kEnhanceYourCalm);
   EXPECT_THAT(gate_.to_server(), IsEmpty());
 }
@@ -255,7 +255,7 @@ TEST_F(FrameGateTest, AMessageInCrumbsEndsTheConnection) {
   ASSERT_TRUE(Client(Made(kData, 0, 1, Message(kMiB).substr(0, 5))).ok());
   int passed = 0;
   while (passed < 100'000 && Client(Made(kData, 0, 1, "m")).ok()) ++passed;
-  EXPECT_LT(passed, FrameGate::kControlBurst + kMiB / FrameGate::kSmallFrame + 100);
+  EXPECT_LT(passed, FrameGate::kControlBurst + kMiB / OpenCalls::kSmallFrame + 100);
 }
 
 TEST_F(FrameGateTest, WhatTakesTooLongIsEnded) {
