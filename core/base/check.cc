@@ -13,7 +13,7 @@ namespace cuzk {
 void CheckFailed(const char* file, int line, const char* expression) {
   std::array<char, 1024> text{};
   std::snprintf(text.data(), text.size(), "%s:%d: broken invariant: %s\n", file, line, expression);
-  WriteWithin(STDERR_FILENO, text.data(), std::chrono::seconds(1));  // a reader that stands still keeps nobody alive
+  WriteWithin(STDERR_FILENO, text.data(), std::chrono::seconds(1));  // ends even if stderr is not read
   std::abort();
 }
 

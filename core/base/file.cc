@@ -151,7 +151,7 @@ Status AtomicFile::Commit() {
   }
   if (fsync(fd_) != 0) return ErrnoStatus(errno, "sync", path_);
   struct stat info {};
-  if (lstat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {  // made there meanwhile
+  if (lstat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {  // made there since
     return absl::FailedPreconditionError(StrCat(path_.string(), ": is not a regular file and is not replaced"));
   }
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return ErrnoStatus(errno, "rename", path_);

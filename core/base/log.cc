@@ -120,7 +120,7 @@ std::string LineOf(const Form& form, LogLevel level, std::string_view message, s
   return line;
 }
 
-/// Lines that are whole, to a writer that keeps nobody waiting.
+/// Passes whole lines to a writer, which does not wait for their reader.
 class WriterSink final : public spdlog::sinks::sink {
  public:
   explicit WriterSink(std::shared_ptr<LogWriter> writer) : writer_(std::move(writer)) {}
@@ -236,7 +236,7 @@ void Logger::WriteLeftOut(const std::string& message, const Repeats& repeats) {
 
 bool Logger::Admit(LogLevel level, std::string_view message) {
   auto now = options_.now ? options_.now() : std::chrono::steady_clock::now();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto it = repeats_.begin(); it != repeats_.end();) {
     if (now - it->second.since < kRepeatWindow) {
       ++it;

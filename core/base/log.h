@@ -9,9 +9,10 @@
 #include <iosfwd>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "core/base/mutex.h"
 
 namespace spdlog {
 class logger;
@@ -91,8 +92,8 @@ class Logger {
   const LogOptions options_;
   const std::shared_ptr<LogWriter> writer_;  // null: to the stream
   const std::shared_ptr<spdlog::logger> logger_;
-  std::mutex mutex_;
-  std::map<std::string, Repeats, std::less<>> repeats_;  // by message; guarded by mutex_
+  Mutex mutex_;
+  std::map<std::string, Repeats, std::less<>> repeats_ ABSL_GUARDED_BY(mutex_);  // by message
 };
 
 /// Text as the inside of a JSON string: quotes, backslashes, control characters and bytes that are not UTF-8 escaped.

@@ -7,15 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
-#include <mutex>
 #include <utility>
 
+#include "core/base/mutex.h"
 #include "core/base/thread.h"
 
 namespace cuzk {
 namespace {
 
-/// Writes everything; blocks for as long as nobody reads. False on an error.
+/// Writes everything; blocks while the descriptor is full and is not read. False on an error.
 bool WriteAll(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(descriptor, text.data(), text.size());
@@ -37,18 +37,19 @@ struct LogWriter::State {
   explicit State(Options o) : options(std::move(o)) {}
 
   const Options options;
-  std::mutex mutex;
-  std::condition_variable wake, progress;
-  // Guarded by the mutex.
-  std::deque<std::string> lines;
-  size_t bytes = 0;                 // of the lines
-  uint64_t accepted = 0, done = 0;  // lines; done: written or dropped
-  uint64_t dropped = 0;             // lines
-  uint64_t untold = 0;              // of those, since that was last written
-  bool stuck = false;               // nobody waits
-  bool closing = false, closed = false;
+  mutable Mutex mutex;
+  Condition wake, progress;
+  std::deque<std::string> lines ABSL_GUARDED_BY(mutex);
+  size_t bytes ABSL_GUARDED_BY(mutex) = 0;       // of the lines
+  uint64_t accepted ABSL_GUARDED_BY(mutex) = 0;  // lines
+  uint64_t done ABSL_GUARDED_BY(mutex) = 0;      // lines that were written or dropped
+  uint64_t dropped ABSL_GUARDED_BY(mutex) = 0;   // lines
+  uint64_t untold ABSL_GUARDED_BY(mutex) = 0;    // of those, since their number was last written
+  bool stuck ABSL_GUARDED_BY(mutex) = false;     // writers do not wait for their lines
+  bool closing ABSL_GUARDED_BY(mutex) = false;
+  bool closed ABSL_GUARDED_BY(mutex) = false;
 
-  void Drop(uint64_t count) {
+  void Drop(uint64_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     dropped += count;
     untold += count;
   }
@@ -62,12 +63,15 @@ LogWriter::LogWriter(Options options) : state_(std::make_shared<State>(std::move
 LogWriter::~LogWriter() {
   if (!thread_.joinable()) return;
   {
-    std::unique_lock lock(state_->mutex);
-    state_->closing = true;
-    state_->wake.notify_one();
-    if (!state_->progress.wait_for(lock, 2 * state_->options.patience, [this] { return state_->closed; })) {
-      state_->lines.clear();
-      lock.unlock();
+    State& state = *state_;
+    MutexLock lock(state.mutex);
+    state.closing = true;
+    state.wake.NotifyOne();
+    const TimePoint end = std::chrono::steady_clock::now() + 2 * state.options.patience;
+    while (!state.closed && state.progress.WaitUntil(state.mutex, end)) {
+    }
+    if (!state.closed) {
+      state.lines.clear();
       thread_.detach();
       return;
     }
@@ -76,34 +80,34 @@ LogWriter::~LogWriter() {
 }
 
 void LogWriter::Run(State& state) {
-  std::unique_lock lock(state.mutex);
+  MutexLock lock(state.mutex);
   for (;;) {
-    state.wake.wait(lock, [&] { return state.closing || !state.lines.empty(); });
+    while (!state.closing && state.lines.empty()) state.wake.Wait(state.mutex);
     if (state.lines.empty()) break;
     // Before the oldest line that is left, where the others were.
     const uint64_t told = std::exchange(state.untold, 0);
     std::string line = std::move(state.lines.front());
     state.lines.pop_front();
     state.bytes -= line.size();
-    lock.unlock();
+    lock.Unlock();
     const int descriptor = state.options.descriptor;
     const bool heard = told == 0 || WriteAll(descriptor, state.options.dropped_line(told));
     const bool written = WriteAll(descriptor, line);
-    lock.lock();
+    lock.Lock();
     if (!heard) state.untold += told;
     if (!written) state.Drop(1);
     ++state.done;
     if (state.lines.empty()) state.stuck = false;
-    state.progress.notify_all();
+    state.progress.NotifyAll();
   }
   state.closed = true;
-  state.progress.notify_all();
+  state.progress.NotifyAll();
 }
 
 void LogWriter::Write(std::string line) {
   if (!thread_.joinable()) return WriteWithin(state_->options.descriptor, line, state_->options.patience);
   State& state = *state_;
-  std::unique_lock lock(state.mutex);
+  MutexLock lock(state.mutex);
   state.bytes += line.size();
   state.lines.push_back(std::move(line));
   const uint64_t number = ++state.accepted;
@@ -113,14 +117,18 @@ void LogWriter::Write(std::string line) {
     state.Drop(1);
     ++state.done;
   }
-  state.wake.notify_one();
+  state.wake.NotifyOne();
   if (state.stuck) return;
-  if (!state.progress.wait_for(lock, state.options.patience, [&] { return state.done >= number; })) state.stuck = true;
+  const TimePoint end = std::chrono::steady_clock::now() + state.options.patience;
+  while (state.done < number && state.progress.WaitUntil(state.mutex, end)) {
+  }
+  if (state.done < number) state.stuck = true;
 }
 
 uint64_t LogWriter::dropped() const {
-  std::lock_guard lock(state_->mutex);
-  return state_->dropped;
+  const State& state = *state_;
+  MutexLock lock(state.mutex);
+  return state.dropped;
 }
 
 void WriteWithin(int descriptor, std::string_view text, std::chrono::milliseconds patience) {

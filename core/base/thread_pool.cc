@@ -20,9 +20,9 @@ struct Loop {
       size_t end = std::min(n, begin + piece);
       (*body)(begin, end);
       if (done.fetch_add(end - begin) + (end - begin) == n) {
-        std::lock_guard lock(mutex);
+        MutexLock lock(mutex);
         finished = true;
-        all_done.notify_all();
+        all_done.NotifyAll();
       }
     }
   }
@@ -30,9 +30,9 @@ struct Loop {
   const size_t n, piece;
   const std::function<void(size_t, size_t)>* body;  // valid until all pieces are done
   std::atomic<size_t> next{0}, done{0};
-  std::mutex mutex;
-  std::condition_variable all_done;
-  bool finished = false;  // guarded by mutex
+  Mutex mutex;
+  Condition all_done;
+  bool finished ABSL_GUARDED_BY(mutex) = false;
 };
 
 }  // namespace
@@ -48,22 +48,22 @@ ThreadPool::ThreadPool(size_t threads) {
 
 ThreadPool::~ThreadPool() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 void ThreadPool::Run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+    while (!stop_ && queue_.empty()) wake_.Wait(mutex_);
     if (queue_.empty()) return;
     auto task = std::move(queue_.front());
     queue_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     task();
-    lock.lock();
+    lock.Lock();
   }
 }
 
@@ -79,13 +79,14 @@ void ThreadPool::ParallelFor(size_t n, size_t grain, const std::function<void(si
   }
   auto loop = std::make_shared<Loop>(n, piece, &body);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (size_t i = 0; i < std::min(pieces - 1, threads_.size()); ++i) queue_.emplace_back([loop] { loop->Work(); });
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   loop->Work();
-  std::unique_lock lock(loop->mutex);
-  loop->all_done.wait(lock, [&] { return loop->finished; });
+  Loop& whole = *loop;
+  MutexLock lock(whole.mutex);
+  while (!whole.finished) whole.all_done.Wait(whole.mutex);
 }
 
 }  // namespace cuzk

@@ -1,13 +1,13 @@
 #pragma once
 // Threads are passed in, never hidden: a function that computes in parallel takes a ThreadPool& and uses no others.
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "core/base/mutex.h"
 
 namespace cuzk {
 
@@ -29,10 +29,10 @@ class ThreadPool {
 
  private:
   void Run();
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::function<void()>> queue_;  // guarded by mutex_
-  bool stop_ = false;                        // guarded by mutex_
+  Mutex mutex_;
+  Condition wake_;
+  std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::jthread> threads_;
 };
 

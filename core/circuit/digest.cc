@@ -69,17 +69,18 @@ void DigestSink::OnRow(const r1cs::Row& row) {
 }
 
 void DigestSink::Seal() {
-  std::unique_lock lock(mutex_);
-  ++produced_;
-  changed_.notify_all();
-  // The buffer that comes next was last used kBuffers ago.
-  while (produced_ >= kBuffers && !Hashed(produced_ - kBuffers + 1)) {
-    const Lane lane = Take();
-    lane == kLanes ? changed_.wait(lock) : Work(lane, lock);
+  {
+    MutexLock lock(mutex_);
+    ++produced_;
+    changed_.NotifyAll();
+    // The buffer that comes next was last used kBuffers ago.
+    while (produced_ >= kBuffers && !Hashed(produced_ - kBuffers + 1)) {
+      const Lane lane = Take();
+      lane == kLanes ? changed_.Wait(mutex_) : Work(lane);
+    }
+    current().filled = 0;
+    current().chunk_ends.clear();
   }
-  current().filled = 0;
-  current().chunk_ends.clear();
-  lock.unlock();
   if (progress_) progress_(rows_, max_rows_ == 0 ? digest_.counts.rows : std::min(max_rows_, digest_.counts.rows));
 }
 
@@ -90,15 +91,15 @@ DigestSink::Lane DigestSink::Take() {
   return kLanes;
 }
 
-void DigestSink::Work(Lane lane, std::unique_lock<std::mutex>& lock) {
+void DigestSink::Work(Lane lane) {
   busy_[lane] = true;
   const Buffer& buffer = buffers_[done_[lane] % kBuffers];
-  lock.unlock();
+  mutex_.Unlock();
   Hash(lane, buffer);
-  lock.lock();
+  mutex_.Lock();
   busy_[lane] = false;
   ++done_[lane];
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void DigestSink::Hash(Lane lane, const Buffer& buffer) {
@@ -118,10 +119,10 @@ void DigestSink::Hash(Lane lane, const Buffer& buffer) {
 }
 
 void DigestSink::Help() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!(ended_ && Hashed(produced_))) {
     const Lane lane = Take();
-    lane == kLanes ? changed_.wait(lock) : Work(lane, lock);
+    lane == kLanes ? changed_.Wait(mutex_) : Work(lane);
   }
 }
 
@@ -129,9 +130,9 @@ void DigestSink::End() {
   if (rows_ % digest_.chunk_rows != 0) current().chunk_ends.push_back(current().filled);
   Seal();
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ended_ = true;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   Help();
 }

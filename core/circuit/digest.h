@@ -2,12 +2,11 @@
 // Row bytes of the digest (docs/FORMATS.md, Digest of a circuit), and a digest that is fed by a recorder.
 
 #include <array>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/base/hash.h"
+#include "core/base/mutex.h"
 #include "core/circuit/circuit.h"
 
 namespace cuzk::circuit {
@@ -62,11 +61,14 @@ class DigestSink : public r1cs::RowSink {
   Buffer& current() { return buffers_[produced_ % kBuffers]; }
   /// Gives the recorder's buffer to the lanes and waits for a free one.
   void Seal();
-  /// A lane that has data to hash and no thread, or kLanes. Needs the mutex.
-  Lane Take();
-  void Work(Lane lane, std::unique_lock<std::mutex>& lock);
+  /// A lane that has data to hash and no thread, or kLanes.
+  Lane Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// Hashes the lane's next buffer; the mutex is free while it does.
+  void Work(Lane lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Hash(Lane lane, const Buffer& buffer);
-  bool Hashed(uint64_t buffers) const { return done_[kWhole] >= buffers && done_[kChunks] >= buffers; }
+  bool Hashed(uint64_t buffers) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return done_[kWhole] >= buffers && done_[kChunks] >= buffers;
+  }
 
   CircuitDigest digest_;
   const uint64_t max_rows_;
@@ -76,12 +78,12 @@ class DigestSink : public r1cs::RowSink {
   uint64_t rows_ = 0;
   std::array<Buffer, kBuffers> buffers_;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  uint64_t produced_ = 0;                // buffers given to the lanes; written by the recorder under mutex_
-  std::array<uint64_t, kLanes> done_{};  // buffers that a lane has hashed; guarded by mutex_
-  std::array<bool, kLanes> busy_{};      // guarded by mutex_
-  bool ended_ = false;                   // guarded by mutex_
+  Mutex mutex_;
+  Condition changed_;
+  uint64_t produced_ = 0;  // buffers given to the lanes; written by the recorder under mutex_
+  std::array<uint64_t, kLanes> done_ ABSL_GUARDED_BY(mutex_){};  // buffers that a lane has hashed
+  std::array<bool, kLanes> busy_ ABSL_GUARDED_BY(mutex_){};
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 
   // Each belongs to the thread that works on its lane.
   Hasher whole_, chunk_;

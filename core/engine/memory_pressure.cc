@@ -61,7 +61,7 @@ bool Admission::Refused(const Turn& turn, const Status& status) {
   if (Over(job)) return true;
   if (absl::IsUnavailable(status)) {
     if (turn.in_flight || c_.state.in_flight > 0) return false;  // its end wakes the loop
-    if (budget_.ChangeCount() != turn.seen) return true;         // something came back meanwhile
+    if (budget_.ChangeCount() != turn.seen) return true;         // something has come back since
     yielded = TakeFresh(lock, job.circuit);
     if (!yielded.empty()) return true;
     if (IsLoading()) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <utility>
 
 #include "core/algebra/curve/point_io.h"
 #include "core/base/check.h"
+#include "core/base/mutex.h"
 #include "core/groth16/parameter_file.h"
 
 namespace cuzk::groth16 {
@@ -78,15 +78,18 @@ Status DecodeRun(const ParameterFile& file, Query query, uint64_t first, std::sp
 class LowestError {
  public:
   void Add(uint64_t at, Status status) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (at < at_) at_ = at, status_ = std::move(status);
   }
-  Status status() const { return status_; }
+  Status status() const {
+    MutexLock lock(mutex_);
+    return status_;
+  }
 
  private:
-  std::mutex mutex_;
-  uint64_t at_ = UINT64_MAX;  // guarded by mutex_
-  Status status_;             // guarded by mutex_
+  mutable Mutex mutex_;
+  uint64_t at_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
+  Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
 /// Points [begin, begin + count) of a section.

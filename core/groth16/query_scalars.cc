@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/base/first_where.h"
+#include "core/base/mutex.h"
 
 namespace cuzk::groth16 {
 namespace {
@@ -28,7 +28,7 @@ class Accumulator {
   const Targets& targets() const { return targets_; }
 
   void Merge(const Position& head, const std::array<std::vector<Fr>, r1cs::kMatrixCount>& sums) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (size_t m = 0; m < r1cs::kMatrixCount; ++m) {
       for (size_t i = 0; i < sums[m].size(); ++i) {
         targets_[m][i < head.inputs ? i : i - head.inputs + counts_.inputs] += sums[m][i];
@@ -38,12 +38,13 @@ class Accumulator {
   /// A stretch took the rows from `begin` to before `next`. `whole`: as many as it should, and nothing that does not
   /// fit.
   void CountRows(uint64_t begin, uint64_t next, bool whole) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     rows_ += next - begin;
     if (!whole) stopped_at_ = std::min(stopped_at_, next);
   }
   /// The rows x * 0 = 0 that are appended for every input.
   Status FinishWithInputRows() {
+    MutexLock lock(mutex_);
     if (stopped_at_ == UINT64_MAX && rows_ != counts_.rows) stopped_at_ = rows_;
     if (stopped_at_ != UINT64_MAX) {
       return absl::InvalidArgumentError(
@@ -59,8 +60,9 @@ class Accumulator {
   const r1cs::ShapeCounts& counts_;
   const LagrangeAt& lagrange_;
   const Targets targets_;
-  std::mutex mutex_;
-  uint64_t rows_ = 0, stopped_at_ = UINT64_MAX;  // guarded by mutex_
+  Mutex mutex_;
+  uint64_t rows_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t stopped_at_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
 };
 
 /// Adds every row's coefficients, times its Lagrange value, to the variables of the row.

@@ -64,7 +64,7 @@ Budget::Budget(BudgetOptions options) : options_(std::move(options)) { counters_
 Budget::~Budget() { CUZK_CHECK(counters_.used_bytes == 0); }
 
 bool Budget::Take(MemoryClass memory_class, uint64_t bytes, uint64_t class_limit, Shortage* shortage) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   size_t index = static_cast<size_t>(memory_class);
   uint64_t held = counters_.used_by_class[index];
   if (class_limit != 0 && held != 0 && (held > class_limit || bytes > class_limit - held)) {
@@ -85,7 +85,7 @@ bool Budget::Take(MemoryClass memory_class, uint64_t bytes, uint64_t class_limit
 
 void Budget::GiveBack(MemoryClass memory_class, uint64_t bytes) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     size_t index = static_cast<size_t>(memory_class);
     CUZK_CHECK(counters_.used_by_class[index] >= bytes && counters_.used_bytes >= bytes);
     counters_.used_bytes -= bytes;
@@ -107,7 +107,7 @@ StatusOr<Reservation> Budget::TryReserve(MemoryClass memory_class, uint64_t byte
   }
   uint64_t used, used_by_class;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     size_t index = static_cast<size_t>(memory_class);
     counters_.refusals_total[index]++;
     used = counters_.used_bytes;
@@ -133,9 +133,11 @@ StatusOr<Reservation> Budget::Reserve(MemoryClass memory_class, uint64_t bytes, 
 }
 
 Status Budget::WaitForRoom(MemoryClass memory_class, uint64_t seen, std::stop_token stop) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   auto self = waiters_.insert(waiters_.end(), Waiter{memory_class, seen});
-  changed_.wait(lock, stop, [&] { return changes_ != seen || self->refused; });
+  while (changes_ == seen && !self->refused && !stop.stop_requested()) {
+    changed_.WaitUntil(mutex_, std::nullopt, stop);
+  }
   const bool refused = self->refused, changed = changes_ != seen;
   waiters_.erase(self);
   if (refused) {
@@ -147,56 +149,58 @@ Status Budget::WaitForRoom(MemoryClass memory_class, uint64_t seen, std::stop_to
 }
 
 uint64_t Budget::Waiting(MemoryClass memory_class) const {
-  std::lock_guard lock(mutex_);
-  return static_cast<uint64_t>(std::count_if(waiters_.begin(), waiters_.end(), [&](const Waiter& waiter) {
-    return waiter.memory_class == memory_class && waiter.seen == changes_ && !waiter.refused;
-  }));
+  MutexLock lock(mutex_);
+  return static_cast<uint64_t>(
+      std::count_if(waiters_.begin(), waiters_.end(), [=, changes = changes_](const Waiter& waiter) {
+        return waiter.memory_class == memory_class && waiter.seen == changes && !waiter.refused;
+      }));
 }
 
 bool Budget::RefuseWaiting(MemoryClass memory_class) {
   {
-    std::lock_guard lock(mutex_);
-    auto latest = std::find_if(waiters_.rbegin(), waiters_.rend(), [&](const Waiter& waiter) {
-      return waiter.memory_class == memory_class && waiter.seen == changes_ && !waiter.refused;
+    MutexLock lock(mutex_);
+    auto latest = std::find_if(waiters_.rbegin(), waiters_.rend(), [=, changes = changes_](const Waiter& waiter) {
+      return waiter.memory_class == memory_class && waiter.seen == changes && !waiter.refused;
     });
     if (latest == waiters_.rend()) return false;
     latest->refused = true;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
   return true;
 }
 
 uint64_t Budget::ChangeCount() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return changes_;
 }
 
 bool Budget::WaitForChange(uint64_t seen, std::stop_token stop) const {
-  std::unique_lock lock(mutex_);
-  return changed_.wait(lock, stop, [&] { return changes_ != seen; });
+  MutexLock lock(mutex_);
+  while (changes_ == seen && !stop.stop_requested()) changed_.WaitUntil(mutex_, std::nullopt, stop);
+  return changes_ != seen;
 }
 
 void Budget::NotifyChange() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++changes_;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
   Call(listeners_, 0);
 }
 
 Registration Budget::Add(HookList& list, std::function<void(uint64_t)> call) {
-  std::unique_lock lock(list.mutex);
+  WriterLock lock(list.mutex);
   uint64_t id = list.next_id++;
   list.hooks.push_back({id, std::move(call)});
   return Registration([&list, id] {
-    std::unique_lock lock(list.mutex);
+    WriterLock lock(list.mutex);
     std::erase_if(list.hooks, [id](const Hook& hook) { return hook.id == id; });
   });
 }
 
 void Budget::Call(HookList& list, uint64_t argument) {
-  std::shared_lock lock(list.mutex);
+  ReaderLock lock(list.mutex);
   for (const Hook& hook : list.hooks) hook.call(argument);
 }
 
@@ -209,7 +213,7 @@ Registration Budget::AddReclaimer(std::function<void(uint64_t)> reclaim) {
 }
 
 BudgetSnapshot Budget::Snapshot() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return counters_;
 }
 

@@ -3,18 +3,16 @@
 // before the memory is allocated, and nothing large is allocated without one.
 
 #include <array>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 #include <stop_token>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/base/status.h"
 
 namespace cuzk::memory {
@@ -129,9 +127,9 @@ class Budget {
     std::function<void(uint64_t)> call;
   };
   struct HookList {
-    std::shared_mutex mutex;  // shared while hooks run
-    std::vector<Hook> hooks;  // guarded by mutex
-    uint64_t next_id = 0;     // guarded by mutex
+    SharedMutex mutex;  // shared while hooks run
+    std::vector<Hook> hooks ABSL_GUARDED_BY(mutex);
+    uint64_t next_id ABSL_GUARDED_BY(mutex) = 0;
   };
   struct Waiter {
     MemoryClass memory_class;
@@ -149,11 +147,11 @@ class Budget {
   static void Call(HookList& list, uint64_t argument);
 
   const BudgetOptions options_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable_any changed_;
-  uint64_t changes_ = 0;       // guarded by mutex_
-  BudgetSnapshot counters_;    // guarded by mutex_
-  std::list<Waiter> waiters_;  // in order of arrival; guarded by mutex_
+  mutable Mutex mutex_;
+  mutable Condition changed_;
+  uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;
+  BudgetSnapshot counters_ ABSL_GUARDED_BY(mutex_);
+  std::list<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);  // in order of arrival
   HookList listeners_, reclaimers_;
 };
 

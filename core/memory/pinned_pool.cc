@@ -67,7 +67,7 @@ uint64_t PinnedPool::SlabBytes(size_t bytes) {
 }
 
 bool PinnedPool::TakeIdle(size_t bytes, size_t largest, Slab* slab) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto best = idle_.end();
   for (auto it = idle_.begin(); it != idle_.end(); ++it) {
     if (it->capacity < bytes || it->capacity > largest) continue;
@@ -83,14 +83,14 @@ bool PinnedPool::TakeIdle(size_t bytes, size_t largest, Slab* slab) {
 
 Lease PinnedPool::Lend(Slab slab, size_t bytes) {
   Lease lease(this, nullptr, slab.data, bytes, slab.capacity);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   counters_.leases_total++;
   lent_.push_back(std::move(slab));
   return lease;
 }
 
 Status PinnedPool::MayGrow(size_t capacity) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (max_bytes_ != 0 && counters_.total_bytes + capacity > max_bytes_) {
     return absl::UnavailableError(
         StrCat("the pinned pool holds ", counters_.total_bytes, " of at most ", max_bytes_, " bytes"));
@@ -113,7 +113,7 @@ StatusOr<PinnedPool::Slab> PinnedPool::Grow(size_t capacity) {
   }
   CUZK_ASSIGN_OR_RETURN(Reservation reservation, budget_.TryReserve(MemoryClass::kPinned, capacity));
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (max_bytes_ != 0 && counters_.total_bytes + capacity > max_bytes_) {
       return absl::UnavailableError("another caller took the last of the pinned pool's cap");
     }
@@ -123,7 +123,7 @@ StatusOr<PinnedPool::Slab> PinnedPool::Grow(size_t capacity) {
     counters_.used_slabs++;
   }
   auto data = allocator_.Allocate(capacity);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   allocator_failed_ = !data.ok();
   if (data.ok()) {
     counters_.allocations_total++;
@@ -162,7 +162,7 @@ StatusOr<Lease> PinnedPool::Acquire(size_t bytes, std::stop_token stop) {
 
 void PinnedPool::TakeBack(std::byte* data) noexcept {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto it = std::find_if(lent_.begin(), lent_.end(), [data](const Slab& slab) { return slab.data == data; });
     CUZK_CHECK(it != lent_.end());
     counters_.used_bytes -= it->capacity;
@@ -176,7 +176,7 @@ void PinnedPool::TakeBack(std::byte* data) noexcept {
 
 void PinnedPool::FreeSlab(Slab slab) {
   allocator_.Free(slab.data, slab.capacity);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   counters_.total_bytes -= slab.capacity;
   counters_.slabs--;
 }
@@ -186,7 +186,7 @@ uint64_t PinnedPool::Trim(uint64_t bytes) {
   while (freed < bytes) {
     Slab slab;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       auto largest = std::max_element(idle_.begin(), idle_.end(),
                                       [](const Slab& x, const Slab& y) { return x.capacity < y.capacity; });
       if (largest == idle_.end()) break;
@@ -200,7 +200,7 @@ uint64_t PinnedPool::Trim(uint64_t bytes) {
 }
 
 PinnedPoolSnapshot PinnedPool::Snapshot() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return counters_;
 }
 

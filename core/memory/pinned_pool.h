@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <stop_token>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/base/status.h"
 #include "core/memory/budget.h"
 #include "core/memory/host_allocator.h"
@@ -98,11 +98,11 @@ class PinnedPool {
   HostAllocator& allocator_;
   Budget& budget_;
   const uint64_t max_bytes_;
-  mutable std::mutex mutex_;       // never held while the allocator or the budget is called
-  std::vector<Slab> idle_;         // guarded by mutex_
-  std::vector<Slab> lent_;         // guarded by mutex_
-  bool allocator_failed_ = false;  // guarded by mutex_; at the last attempt, and no lease came back since
-  PinnedPoolSnapshot counters_;    // guarded by mutex_; total_bytes includes a slab being allocated
+  mutable Mutex mutex_;  // never held while the allocator or the budget is called
+  std::vector<Slab> idle_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Slab> lent_ ABSL_GUARDED_BY(mutex_);
+  bool allocator_failed_ ABSL_GUARDED_BY(mutex_) = false;  // at the last attempt, and no lease came back since
+  PinnedPoolSnapshot counters_ ABSL_GUARDED_BY(mutex_);    // total_bytes includes a slab being allocated
   Registration reclaimer_;
 };
 

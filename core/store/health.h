@@ -54,8 +54,8 @@ class DiskHealth {
   void Start(Trial trial, std::chrono::milliseconds first);
   /// Looks whether the folder is still the one that was opened. UNAVAILABLE if it was removed or replaced.
   Status CheckFolder();
-  /// `call` is called once by the thread of the trials, when two of them in a row find another folder in the place of
-  /// the one that was opened: that one will not come back. After OnReplaced(nullptr) no call is running.
+  /// `call` is called once by the thread of the trials, when two of them in a row find another folder at the path:
+  /// the folder that was opened will not come back. After OnReplaced(nullptr) no call is running.
   void OnReplaced(std::function<void()> call);
   /// A job was written: whatever a trial has found before is over.
   void Wrote();

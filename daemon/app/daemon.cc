@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/mutex.h"
 #include "daemon/app/cards/device_wait.h"
 #include "daemon/app/daemon_parts.h"
 #include "daemon/app/parameters/preloaded.h"
@@ -66,7 +67,7 @@ StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Settings& settings, const 
   CUZK_ASSIGN_OR_RETURN(algebra::Arithmetic arithmetic, algebra::ResolveArithmetic(std::getenv("CUZK_CPU_ARITHMETIC")));
   CUZK_RETURN_IF_ERROR(parts->PickDevices(arithmetic, pause, seams));
   CUZK_RETURN_IF_ERROR(parts->MakeEngine(arithmetic, seams));
-  // Whoever is answered may send jobs, unless parameters are to be loaded first.
+  // A client that gets an answer may send jobs, unless parameters are to be loaded first.
   const bool ready = options.preload.empty() || options.ready_before_preload;
   if (ready) parts->readiness.Set("");
   CUZK_RETURN_IF_ERROR(parts->Listen());
@@ -180,12 +181,12 @@ Status Daemon::Parts::Ready() const {
 
 void Daemon::Parts::LookForKinds() {
   std::set<std::string, std::less<>> found = ServedKinds(engine->Snapshot(), options.engine.parameter_directory);
-  std::lock_guard lock(health_mutex);
+  MutexLock lock(health_mutex);
   kinds = std::move(found);
 }
 
 void Daemon::Parts::TellHealth() {
-  std::lock_guard lock(health_mutex);
+  MutexLock lock(health_mutex);
   const Status ready = Ready();
   const bool same_kinds = std::exchange(told_kinds, kinds) == kinds;
   if (told_serving == ready.ok() && same_kinds) return;
@@ -193,7 +194,7 @@ void Daemon::Parts::TellHealth() {
   if (std::exchange(told_serving, ready.ok()) == ready.ok()) return;
   if (ready.ok()) {
     log.Info("accepting jobs");
-  } else if (readiness.Check().ok()) {  // otherwise whoever set it has said so
+  } else if (readiness.Check().ok()) {  // otherwise the code that set it has logged it
     log.Error(StrCat("refusing jobs: ", ready.message()));
   }
 }
@@ -308,7 +309,7 @@ void Daemon::Drain() {
 }
 
 void Daemon::StopNow() {
-  // First the engine: whoever waits hears how the job ended, then the waits themselves stop.
+  // First the engine: clients that wait are told how their job ended. Then the waits themselves stop.
   parts_->loading.request_stop();
   parts_->engine->Drain(std::chrono::steady_clock::now());
   parts_->stop.request_stop();

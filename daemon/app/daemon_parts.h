@@ -6,6 +6,7 @@
 #include <stop_token>
 
 #include "core/base/metrics/metrics.h"
+#include "core/base/mutex.h"
 #include "core/base/thread_pool.h"
 #include "daemon/app/cards/xid_watch.h"
 #include "daemon/app/daemon.h"
@@ -85,12 +86,13 @@ struct Daemon::Parts {
   std::unique_ptr<Server> server;
   std::unique_ptr<HttpServer> http;
   std::unique_ptr<PathProbe> path_probe;
-  std::mutex health_mutex;
-  bool told_serving = false;                             // guarded by health_mutex
-  std::set<std::string, std::less<>> kinds, told_kinds;  // as looked up, and as health says; guarded by health_mutex
+  Mutex health_mutex;
+  bool told_serving ABSL_GUARDED_BY(health_mutex) = false;
+  std::set<std::string, std::less<>> kinds ABSL_GUARDED_BY(health_mutex);       // as looked up
+  std::set<std::string, std::less<>> told_kinds ABSL_GUARDED_BY(health_mutex);  // as health says
 };
 
-/// Says in metrics until when the certificate holds, and warns in the log if nobody will accept it.
+/// Says in metrics until when the certificate holds, and warns in the log if clients will not accept it.
 void ReportIdentity(const TlsIdentity& identity, Logger& log, Metrics& metrics);
 double SecondsSince1970(std::chrono::system_clock::time_point time);
 

@@ -12,13 +12,13 @@ void Telemetry::OnStage(filecoin::Kind kind, engine::Stage stage, double seconds
   if (stage == engine::Stage::kLoadingParameters) {
     metrics_.Observe(MetricId::kParametersLoad, {filecoin::KindInfo(kind).metric_label}, seconds);
   }
-  // Small files load before anybody notices; they are seen when the first partition comes out.
+  // A small file may be loaded between two stages; it is seen when the first partition reaches the device.
   if (stage == engine::Stage::kLoadingParameters || stage == engine::Stage::kDevice) ReportDevelopment();
 }
 
 void Telemetry::set_parameters(std::function<std::vector<prover::ParameterStatus>()> parameters) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     parameters_ = std::move(parameters);
   }
   ReportDevelopment();
@@ -27,13 +27,13 @@ void Telemetry::set_parameters(std::function<std::vector<prover::ParameterStatus
 void Telemetry::ReportDevelopment() {
   std::function<std::vector<prover::ParameterStatus>()> loaded;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     loaded = parameters_;
   }
   if (!loaded) return;
   for (const prover::ParameterStatus& parameters : loaded()) {
     if (!parameters.development || parameters.state != prover::ParameterStatus::State::kReady) continue;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!reported_.insert(parameters.circuit).second) continue;
     log_.Warning("development parameters loaded: their maker can forge proofs", {{"circuit", parameters.circuit}});
   }

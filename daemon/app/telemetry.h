@@ -2,13 +2,13 @@
 // From the engine's events to log lines and metrics.
 
 #include <functional>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "core/base/log.h"
 #include "core/base/metrics/metrics.h"
+#include "core/base/mutex.h"
 #include "core/engine/engine.h"
 
 namespace cuzk::daemon {
@@ -34,9 +34,9 @@ class Telemetry : public engine::Observer {
 
   Logger& log_;
   Metrics& metrics_;
-  std::mutex mutex_;
-  std::function<std::vector<prover::ParameterStatus>()> parameters_;  // guarded by mutex_
-  std::set<std::string> reported_;                                    // circuits; guarded by mutex_
+  Mutex mutex_;
+  std::function<std::vector<prover::ParameterStatus>()> parameters_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> reported_ ABSL_GUARDED_BY(mutex_);  // circuits
 };
 
 /// Brings every metric that is a picture of the engine up to date; called before a scrape is answered.

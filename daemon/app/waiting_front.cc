@@ -28,12 +28,12 @@ StatusOr<std::unique_ptr<WaitingFront>> WaitingFront::Start(const Parts& parts, 
 WaitingFront::~WaitingFront() = default;
 
 void WaitingFront::Say(std::string why) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   why_ = std::move(why);
 }
 
 std::string WaitingFront::why() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return why_;
 }
 

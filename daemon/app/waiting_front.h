@@ -3,10 +3,10 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "core/base/mutex.h"
 #include "core/base/status.h"
 #include "daemon/grpc/refusing_service.h"
 #include "daemon/grpc/server.h"
@@ -41,8 +41,8 @@ class WaitingFront {
   explicit WaitingFront(std::string why) : why_(std::move(why)) {}
   std::string why() const;
 
-  mutable std::mutex mutex_;
-  std::string why_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::string why_ ABSL_GUARDED_BY(mutex_);
   RefusingService refusing_{[this] { return why(); }};
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<Server> server_;

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
+
+#include "core/base/mutex.h"
 
 namespace cuzk::daemon {
 
@@ -16,7 +17,7 @@ class AwakeClock {
 
   /// `now` is of the steady clock; a time that may be compared with others of this clock alone.
   Time Now(Time now = std::chrono::steady_clock::now()) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (now > seen_) {
       awake_ += std::min<Time::duration>(now - seen_, kLongestPause);
       seen_ = now;
@@ -25,9 +26,9 @@ class AwakeClock {
   }
 
  private:
-  std::mutex mutex_;
-  Time seen_ = std::chrono::steady_clock::now();  // guarded by mutex_
-  Time awake_ = seen_;                            // guarded by mutex_
+  Mutex mutex_;
+  Time seen_ ABSL_GUARDED_BY(mutex_) = std::chrono::steady_clock::now();
+  Time awake_ ABSL_GUARDED_BY(mutex_) = seen_;
 };
 
 }  // namespace cuzk::daemon

@@ -35,7 +35,7 @@ enum class ControlExit {
   kWarning = 8,   ///< doctor alone: nothing failed, something should be mended
   kInternal = 70  ///< or an output cannot be written
 };
-// Marks of an error that ends cuzkctl. OK stays OK; whoever annotates an error marks it afterwards.
+// Marks of an error that ends cuzkctl. OK stays OK. An error is annotated first and marked afterwards.
 /// A mistake on the command line: what a flag says is wrong, or what it names is not there or closed.
 Status UsageMistake(Status status);
 /// It keeps verifying: no key, no parameters.

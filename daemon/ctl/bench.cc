@@ -5,11 +5,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "core/base/log.h"
+#include "core/base/mutex.h"
 #include "core/base/random.h"
 #include "daemon/common/json_writer.h"
 #include "daemon/ctl/connection/client.h"
@@ -47,18 +47,17 @@ class Bench {
       requests_.push_back(std::move(request));
     }
     for (size_t i = 0; i < requests_.size() && MayGoOn(); ++i) {
-      view_.Show(StrCat("first proof of request ", i + 1, " of ", requests_.size(), ", which loads parameters"), 0);
+      ShowFirst(i);
       Prove(requests_[i], StrCat(name_, "-first-", i));
     }
-    sizes_.assign(results_.size(), 0);
-    std::transform(results_.begin(), results_.end(), sizes_.begin(), [](const auto& r) { return r.proof().size(); });
-    results_.clear();
+    TakeSizes();
     begin_ = Clock::now();
     {
       std::vector<std::jthread> callers;
       for (unsigned i = 0; i < flags_.at_once; ++i) callers.emplace_back([this] { TakeTurns(); });
     }
     seconds_ = std::chrono::duration<double>(Clock::now() - begin_).count();
+    MutexLock lock(mutex_);
     view_.Finish();
     if (!results_.empty()) Report();
     if (!failed_.ok()) return failed_;
@@ -66,8 +65,21 @@ class Bench {
   }
 
  private:
+  void ShowFirst(size_t request) {
+    MutexLock lock(mutex_);
+    view_.Show(StrCat("first proof of request ", request + 1, " of ", requests_.size(), ", which loads parameters"), 0);
+  }
+
+  /// Of the first proofs, which do not count otherwise.
+  void TakeSizes() {
+    MutexLock lock(mutex_);
+    sizes_.assign(results_.size(), 0);
+    std::transform(results_.begin(), results_.end(), sizes_.begin(), [](const auto& r) { return r.proof().size(); });
+    results_.clear();
+  }
+
   bool MayGoOn() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return failed_.ok() && wrong_.empty();
   }
 
@@ -75,7 +87,7 @@ class Bench {
     while (MayGoOn()) {
       unsigned number;
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         if (begun_ == flags_.count) return;
         number = begun_++;
       }
@@ -89,7 +101,7 @@ class Bench {
     v1::ProveResponse response;
     Status called = FromDaemon(client_.proving->Prove(&context, request, &response));
     const v1::AwaitProofResponse& result = response.result();
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!called.ok()) {
       failed_.Update(called);
     } else if (result.status() != v1::AwaitProofResponse::COMPLETED) {
@@ -102,8 +114,8 @@ class Bench {
     }
   }
 
-  // With the mutex held. One bar for all callers; in a log, a line for each tenth.
-  void ShowMeasured() {
+  /// One bar for all callers; in a log, a line for each tenth.
+  void ShowMeasured() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const double fraction = static_cast<double>(results_.size()) / flags_.count;
     const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     view_.Show("proofs", fraction,
@@ -111,7 +123,7 @@ class Bench {
                       std::lround(static_cast<double>(results_.size()) / seconds * 3600), " an hour"));
   }
 
-  ControlExit Wrong() const {
+  ControlExit Wrong() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (session_.json) {
       JsonWriter json;
       PrintLine(json.BeginObject().Member("error", wrong_).Member("code", "FAILED").EndObject().text());
@@ -122,7 +134,8 @@ class Bench {
   }
 
   /// Of the milliseconds that `field` gives, in seconds: least, middle and most.
-  std::array<double, 3> Spread(uint64_t (v1::AwaitProofResponse::*field)() const) const {
+  std::array<double, 3> Spread(uint64_t (v1::AwaitProofResponse::*field)() const) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     std::vector<uint64_t> all;
     for (const v1::AwaitProofResponse& result : results_) all.push_back((result.*field)());
     std::sort(all.begin(), all.end());
@@ -130,7 +143,7 @@ class Bench {
     return {seconds(all.front()), seconds(all[all.size() / 2]), seconds(all.back())};
   }
 
-  void Report() const {
+  void Report() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     struct Row {
       const char *text, *key;
       std::array<double, 3> seconds;
@@ -173,13 +186,12 @@ class Bench {
   std::vector<size_t> sizes_;  // of the proofs, by request
   Clock::time_point begin_;    // of the measurement
   double seconds_ = 0;
-  std::mutex mutex_;
-  // Guarded by the mutex while the callers are there.
-  ProgressView view_;
-  unsigned begun_ = 0;
-  std::vector<v1::AwaitProofResponse> results_;
-  Status failed_;      // the first call that did
-  std::string wrong_;  // a job that failed, or a proof that is none
+  Mutex mutex_;
+  ProgressView view_ ABSL_GUARDED_BY(mutex_);
+  unsigned begun_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<v1::AwaitProofResponse> results_ ABSL_GUARDED_BY(mutex_);
+  Status failed_ ABSL_GUARDED_BY(mutex_);      // the first call that did
+  std::string wrong_ ABSL_GUARDED_BY(mutex_);  // a job that failed, or a proof that is none
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// sector make: a request directory for a sector that nobody sealed.
+// sector make: a request directory for a made sector, which was never sealed.
 
 #include "core/filecoin/request_directory.h"
 #include "core/filecoin/samples/made_request.h"
@@ -14,7 +14,7 @@ struct SectorFlags {
   bool force = false;
 };
 
-// A request of a sealed sector may be somebody's only copy; a made one can be made again.
+// A request of a sealed sector may be the only copy; a made one can be made again.
 Status MayWriteInto(const SectorFlags& flags) {
   if (flags.force || filecoin::HoldsNoOtherRequest(flags.out)) return absl::OkStatus();
   return UsageMistake(absl::InvalidArgumentError(StrCat(

@@ -30,13 +30,13 @@ class CallWatch::Call final : public grpc::experimental::Interceptor {
     if (std::string_view(info->method()).starts_with("/grpc.reflection.")) {
       seat_.emplace(watch.seats_.Enter(Share::kViewers));
     }
-    std::lock_guard lock(watch_.mutex_);
+    MutexLock lock(watch_.mutex_);
     watch_.calls_.insert_or_assign(context_, this);
   }
 
   ~Call() override {
     {
-      std::lock_guard lock(watch_.mutex_);
+      MutexLock lock(watch_.mutex_);
       auto known = watch_.calls_.find(context_);
       if (known != watch_.calls_.end() && known->second == this) watch_.calls_.erase(known);
     }
@@ -57,18 +57,22 @@ class CallWatch::Call final : public grpc::experimental::Interceptor {
     methods->Proceed();
   }
 
-  /// With the mutex held.
-  void set_told(std::function<void(bool)> told) { told_ = std::move(told); }
+  void set_told(std::function<void(bool)> told) ABSL_EXCLUSIVE_LOCKS_REQUIRED(watch_.mutex_) {
+    told_ = std::move(told);
+  }
   /// Looked at once more: whether it has been sending the same for `patience`, and at each of a few looks. Where the
   /// whole machine stops for a while, looks stop with it.
-  bool Unread(std::chrono::steady_clock::time_point now, std::chrono::milliseconds patience) {
+  bool Unread(std::chrono::steady_clock::time_point now, std::chrono::milliseconds patience)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(watch_.mutex_) {
     return sending_since_ && ++looks_ >= kLooks && now - *sending_since_ >= patience;
   }
+  /// The calling thread holds the watch's mutex, of which the analysis does not see that it is the one of this call.
+  void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK(watch_.mutex_) { watch_.mutex_.AssertHeld(); }
   grpc_call* call() const { return context_->c_call(); }
 
  private:
   void BeginToSend() {
-    std::lock_guard lock(watch_.mutex_);
+    MutexLock lock(watch_.mutex_);
     if (closed_) return;
     sending_since_ = std::chrono::steady_clock::now();
     looks_ = 0;
@@ -76,7 +80,7 @@ class CallWatch::Call final : public grpc::experimental::Interceptor {
 
   /// There is no word of a status that was sent: the close of the call is it.
   void Sent(bool closed) {
-    std::lock_guard lock(watch_.mutex_);
+    MutexLock lock(watch_.mutex_);
     sending_since_.reset();
     closed_ = closed_ || closed;
   }
@@ -84,7 +88,7 @@ class CallWatch::Call final : public grpc::experimental::Interceptor {
   void Tell(bool taken) {
     std::function<void(bool)> told;
     {
-      std::lock_guard lock(watch_.mutex_);
+      MutexLock lock(watch_.mutex_);
       told = std::exchange(told_, nullptr);
     }
     if (told) told(taken);
@@ -93,18 +97,18 @@ class CallWatch::Call final : public grpc::experimental::Interceptor {
   CallWatch& watch_;
   grpc::ServerContextBase* const context_;
   std::optional<StatusOr<WaitingCalls::Seat>> seat_;  // of a stream that would hold its thread without asking
-  // Guarded by the watch's mutex.
-  std::function<void(bool)> told_;
-  std::optional<std::chrono::steady_clock::time_point> sending_since_;  // the call is alive while there is one
-  unsigned looks_ = 0;                                                  // since then
-  bool closed_ = false;
+  std::function<void(bool)> told_ ABSL_GUARDED_BY(watch_.mutex_);
+  /// The call is alive while there is one.
+  std::optional<std::chrono::steady_clock::time_point> sending_since_ ABSL_GUARDED_BY(watch_.mutex_);
+  unsigned looks_ ABSL_GUARDED_BY(watch_.mutex_) = 0;  // since then
+  bool closed_ ABSL_GUARDED_BY(watch_.mutex_) = false;
 };
 
 class CallWatch::Factory final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
   explicit Factory(CallWatch& watch) : watch_(watch) {}
   grpc::experimental::Interceptor* CreateServerInterceptor(ServerRpcInfo* info) override {
-    // Health holds no thread: gRPC serves it with callbacks, and keeps one state for a watcher who does not read.
+    // Health holds no thread: gRPC serves it with callbacks, and keeps one state for a watcher that does not read.
     if (std::string_view(info->method()).starts_with("/grpc.health.")) return nullptr;
     return new Call(watch_, info);  // gRPC deletes it
   }
@@ -118,16 +122,19 @@ std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> CallWatch
 }
 
 void CallWatch::WhenAnswered(const grpc::ServerContext& context, std::function<void(bool)> told) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto call = calls_.find(&context);
-  if (call != calls_.end()) call->second->set_told(std::move(told));
+  if (call == calls_.end()) return;
+  call->second->AssertHeld();
+  call->second->set_told(std::move(told));
 }
 
 void CallWatch::EndUnread(std::chrono::steady_clock::time_point now) {
   std::vector<grpc_call*> unread;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (const auto& [context, call] : calls_) {
+      call->AssertHeld();
       if (!call->Unread(now, patience_)) continue;
       unread.push_back(call->call());
       grpc_call_ref(unread.back());

@@ -9,8 +9,8 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 
+#include "core/base/mutex.h"
 #include "daemon/grpc/waiting_calls.h"
 
 namespace cuzk::daemon {
@@ -27,8 +27,9 @@ class CallWatch {
 
   /// `told` is called once, before the call is gone, on its thread: whether the answer was taken. That means that it
   /// was handed to the operating system whole, with the status after it, while the connection stood, the client's
-  /// window let it through and nobody had cancelled. gRPC has no receipt: what a client loses after that (it dies, or
-  /// the network goes and takes the buffers along) counts as taken. Called from the handler with its own context.
+  /// window let it through and the call was not cancelled. gRPC has no receipt: what a client loses after that (it
+  /// dies, or the network goes and takes the buffers along) counts as taken. Called from the handler with its own
+  /// context.
   void WhenAnswered(const grpc::ServerContext& context, std::function<void(bool taken)> told);
 
   /// Ends, with UNAVAILABLE, the calls whose client has not taken for `patience` what it is sent: a connection that is
@@ -41,8 +42,8 @@ class CallWatch {
 
   WaitingCalls& seats_;
   const std::chrono::milliseconds patience_;
-  std::mutex mutex_;
-  std::map<const grpc::ServerContextBase*, Call*> calls_;  // all that are open; guarded by mutex_
+  Mutex mutex_;
+  std::map<const grpc::ServerContextBase*, Call*> calls_ ABSL_GUARDED_BY(mutex_);  // all that are open
 };
 
 }  // namespace cuzk::daemon

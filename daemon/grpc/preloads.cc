@@ -15,7 +15,7 @@ Preloads::Load Preloads::Begin(const std::string& circuit_id) {
     refused.set_value(engine_.Preload(circuit_id, stop_));
     return refused.get_future().share();
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Load& load = loads_[circuit_id];
   if (!load.valid() || load.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
     auto work = [this, circuit_id] { return engine_.Preload(circuit_id, stop_); };

@@ -3,11 +3,11 @@
 
 #include <future>
 #include <map>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
 
+#include "core/base/mutex.h"
 #include "core/engine/engine.h"
 
 namespace cuzk::daemon {
@@ -27,9 +27,9 @@ class Preloads {
  private:
   engine::Engine& engine_;
   const std::stop_token stop_;
-  std::mutex mutex_;
-  std::map<std::string, Load> loads_;            // by circuit; guarded by mutex_
-  std::map<std::string, std::jthread> threads_;  // last: joined first; guarded by mutex_
+  Mutex mutex_;
+  std::map<std::string, Load> loads_ ABSL_GUARDED_BY(mutex_);            // by circuit
+  std::map<std::string, std::jthread> threads_ ABSL_GUARDED_BY(mutex_);  // last: joined first
 };
 
 }  // namespace cuzk::daemon

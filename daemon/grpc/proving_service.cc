@@ -9,7 +9,7 @@
 namespace cuzk::daemon {
 namespace {
 
-// The server owns the request and nobody reads it after the call: taking its payload saves a copy of up to 256 MiB.
+// The server owns the request and does not read it after the call: taking its payload saves a copy of up to 256 MiB.
 v1::SubmitProofRequest&& Take(const v1::SubmitProofRequest& request) {
   return std::move(const_cast<v1::SubmitProofRequest&>(request));
 }

@@ -20,7 +20,7 @@
 namespace cuzk::daemon {
 namespace {
 
-// Whoever links the reflection library has it in every server; this takes it out again.
+// A program that links the reflection library has it in every server; this takes it out again.
 class WithoutReflection final : public grpc::ServerBuilderOption {
  public:
   void UpdateArguments(grpc::ChannelArguments*) override {}

@@ -7,12 +7,11 @@
 
 #include <array>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
 #include <deque>
-#include <mutex>
 #include <thread>
 
+#include "core/base/mutex.h"
 #include "core/base/thread.h"
 #include "daemon/common/awake_clock.h"
 #include "daemon/http/page_maker.h"
@@ -83,10 +82,10 @@ class HttpServer::Loop {
   Connections connections_;
   uint64_t next_id_ = kFirstConnection;
 
-  std::mutex mutex_;
-  std::condition_variable_any tasks_wake_;
-  std::deque<Task> tasks_;             // guarded by mutex_
-  std::vector<Made> made_;             // guarded by mutex_
+  Mutex mutex_;
+  Condition tasks_wake_;
+  std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Made> made_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_;  // last: end before the rest
 };
 
@@ -139,13 +138,15 @@ void HttpServer::Loop::Run(const std::stop_token& stop) {
 }
 
 void HttpServer::Loop::MakePages(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (tasks_wake_.wait(lock, stop, [this] { return !tasks_.empty(); })) {
+  MutexLock lock(mutex_);
+  for (;;) {
+    while (tasks_.empty() && !stop.stop_requested()) tasks_wake_.WaitUntil(mutex_, std::nullopt, stop);
+    if (tasks_.empty()) return;
     const Task task = std::move(tasks_.front());
     tasks_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     Made made{.connection = task.connection, .answer = maker_.Answer(task.request)};
-    lock.lock();
+    lock.Lock();
     made_.push_back(std::move(made));
     Wake();
   }
@@ -214,9 +215,9 @@ void HttpServer::Loop::TakeRequest(Connections::iterator connection) {
   c.step = Connection::Step::kPage;
   std::string().swap(c.bytes);
   Watch(connection->first, c.socket.get(), 0, false);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   tasks_.push_back({.connection = connection->first, .request = *std::move(request)});
-  tasks_wake_.notify_one();
+  tasks_wake_.NotifyOne();
 }
 
 void HttpServer::Loop::TakeMade() {
@@ -224,7 +225,7 @@ void HttpServer::Loop::TakeMade() {
   (void)!read(wake_.get(), &count, sizeof count);
   std::vector<Made> made;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     made.swap(made_);
   }
   for (Made& each : made) {

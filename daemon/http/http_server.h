@@ -35,7 +35,7 @@ class HttpServer {
 
   /// Threads of one server: enough that a page which is slow to make keeps no probe waiting.
   static constexpr size_t kThreads = 8;
-  /// Connections at once; where one more comes, the one that has been silent for longest ends.
+  /// Connections at once; for each further one, the connection that has been silent for longest ends.
   static constexpr size_t kMostConnections = 1024;
 
   /// GET, HEAD and OPTIONS are answered; other methods get 405, or 501 if HTTP does not know them, other paths 404; on

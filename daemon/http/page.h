@@ -1,6 +1,6 @@
 #pragma once
 // The live page: one HTML file with its style and its script inside, which asks the daemon for /status and /timeline
-// and nobody for anything else. Its source is daemon/page/; cmake/Page.cmake makes one text of it.
+// and no other server for anything. Its source is daemon/http/page; cmake/Page.cmake makes one text of it.
 
 #include <string>
 #include <string_view>

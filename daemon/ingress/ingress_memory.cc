@@ -15,7 +15,7 @@ uint64_t IngressMemory::Cost(uint64_t length) const {
 }
 
 bool IngressMemory::Take(uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (in_use_ > capacity_ || bytes > capacity_ - in_use_) return false;
   in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
@@ -23,13 +23,13 @@ bool IngressMemory::Take(uint64_t bytes) {
 }
 
 void IngressMemory::Return(uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   in_use_ -= bytes;
 }
 
 bool IngressMemory::Arrive(int connection, uint64_t length) {
   const uint64_t cost = Cost(length);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (in_use_ > capacity_ || cost > capacity_ - in_use_) return false;
   if (length > kSmallMessage) {
     if (cost > MostForLarge() - large_) return false;
@@ -53,7 +53,7 @@ void IngressMemory::Parsed(std::string_view peer, uint64_t length) {
   if (!peer.starts_with(kName)) return;
   const char* end = peer.data() + peer.size();
   if (std::from_chars(peer.data() + kName.size(), end, connection).ec != std::errc()) return;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto lengths = arriving_.find(connection);
   if (lengths == arriving_.end()) return;
   auto count = lengths->second.find(length);
@@ -63,7 +63,7 @@ void IngressMemory::Parsed(std::string_view peer, uint64_t length) {
 }
 
 void IngressMemory::Limit(int connection, uint64_t length, size_t left) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto lengths = arriving_.find(connection);
   if (lengths == arriving_.end()) return;
   auto count = lengths->second.find(length);
@@ -74,7 +74,7 @@ void IngressMemory::Limit(int connection, uint64_t length, size_t left) {
 }
 
 void IngressMemory::Gone(int connection) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto lengths = arriving_.find(connection);
   if (lengths == arriving_.end()) return;
   for (const auto& [length, count] : lengths->second) Release(length, count);
@@ -82,7 +82,7 @@ void IngressMemory::Gone(int connection) {
 }
 
 bool IngressMemory::HasFallen() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (peak_ >= kLargePeak && in_use_ <= peak_ / 2) {
     peak_ = in_use_;
     fallen_ = kFallen;
@@ -91,7 +91,7 @@ bool IngressMemory::HasFallen() {
 }
 
 uint64_t IngressMemory::in_use() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return in_use_;
 }
 

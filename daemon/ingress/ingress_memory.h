@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string_view>
+
+#include "core/base/mutex.h"
 
 namespace cuzk::daemon {
 
@@ -50,16 +51,15 @@ class IngressMemory {
  private:
   uint64_t MostForLarge() const { return capacity_ - capacity_ / 8; }
   uint64_t Cost(uint64_t length) const;
-  /// With the mutex held.
-  void Release(uint64_t length, size_t count);
+  void Release(uint64_t length, size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const uint64_t capacity_;
-  mutable std::mutex mutex_;
-  int fallen_ = 0;                                      // true answers left; guarded by mutex_
-  uint64_t peak_ = 0;                                   // since HasFallen; guarded by mutex_
-  uint64_t in_use_ = 0;                                 // guarded by mutex_
-  uint64_t large_ = 0;                                  // of large messages alone; guarded by mutex_
-  std::map<int, std::map<uint64_t, size_t>> arriving_;  // by connection and length, how many; guarded by mutex_
+  mutable Mutex mutex_;
+  int fallen_ ABSL_GUARDED_BY(mutex_) = 0;     // true answers left
+  uint64_t peak_ ABSL_GUARDED_BY(mutex_) = 0;  // since HasFallen
+  uint64_t in_use_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t large_ ABSL_GUARDED_BY(mutex_) = 0;                                  // of large messages alone
+  std::map<int, std::map<uint64_t, size_t>> arriving_ ABSL_GUARDED_BY(mutex_);  // by connection and length, how many
 };
 
 }  // namespace cuzk::daemon

@@ -144,7 +144,7 @@ void Relay::Loop::Handle(const epoll_event& event) {
 }
 
 void Relay::Loop::Accept(uint64_t listener) {
-  if (listener >> 8 >= parts_.listeners.size()) return;  // closed meanwhile
+  if (listener >> 8 >= parts_.listeners.size()) return;  // was closed
   ListeningSocket& socket = parts_.listeners[listener >> 8];
   const bool tcp = socket.address.kind == Address::Kind::kTcp;
   for (int i = 0; i < kAcceptAtOnce; ++i) {

@@ -20,7 +20,7 @@ class RelayedConnection {
   };
   /// More than this is never read ahead of what the other side takes.
   static constexpr size_t kBacklog = size_t{64} << 10;
-  /// How long a client whose connection is ended may take to read the last frames, and how much it may send meanwhile.
+  /// How long a client whose connection is ended may take to read the last frames, and how much it may send until then.
   static constexpr std::chrono::seconds kLinger{2};
   static constexpr size_t kLingerBytes = size_t{4} << 20;
 

@@ -95,19 +95,19 @@ StatusOr<TlsIdentity::Context> TlsIdentity::MakeContext(const TlsMaterial& mater
 Status TlsIdentity::Replace(TlsMaterial material) {
   CUZK_ASSIGN_OR_RETURN(Context context, MakeContext(material));
   auto next = std::make_shared<const TlsMaterial>(std::move(material));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   material_ = std::move(next);
   context_ = std::move(context);
   return absl::OkStatus();
 }
 
 std::shared_ptr<const TlsMaterial> TlsIdentity::material() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return material_;
 }
 
 SSL* TlsIdentity::NewSession() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return SSL_new(context_.get());
 }
 

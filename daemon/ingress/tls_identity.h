@@ -4,8 +4,8 @@
 #include <openssl/ssl.h>
 
 #include <memory>
-#include <mutex>
 
+#include "core/base/mutex.h"
 #include "core/base/status.h"
 #include "daemon/sockets/tls.h"
 
@@ -34,9 +34,9 @@ class TlsIdentity {
   StatusOr<Context> MakeContext(const TlsMaterial& material) const;
 
   const bool mutual_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<const TlsMaterial> material_;  // guarded by mutex_
-  Context context_;                              // guarded by mutex_
+  mutable Mutex mutex_;
+  std::shared_ptr<const TlsMaterial> material_ ABSL_GUARDED_BY(mutex_);
+  Context context_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cuzk::daemon

@@ -1,9 +1,9 @@
 #pragma once
 // The settings in force: one value that a reload replaces.
 
-#include <mutex>
 #include <utility>
 
+#include "core/base/mutex.h"
 #include "core/base/settings/settings.h"
 
 namespace cuzk::daemon {
@@ -13,17 +13,17 @@ class LiveSettings {
  public:
   explicit LiveSettings(Settings settings) : settings_(std::move(settings)) {}
   Settings Get() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return settings_;
   }
   void Set(Settings settings) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     settings_ = std::move(settings);
   }
 
  private:
-  mutable std::mutex mutex_;
-  Settings settings_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  Settings settings_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cuzk::daemon

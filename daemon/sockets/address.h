@@ -31,7 +31,7 @@ StatusOr<std::vector<Address>> ParseAddresses(std::string_view text);
 /// is a free one.
 bool Collide(const Address& a, const Address& b);
 
-/// OK if a socket may be made at the path: nothing is there, or a socket that nobody answers (it will be replaced).
+/// OK if a socket may be made at the path: nothing is there, or a socket that no process serves (it is replaced).
 /// FailedPrecondition, naming what is in the way.
 Status CheckSocketPath(const std::string& path);
 

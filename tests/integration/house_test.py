@@ -186,6 +186,15 @@ class House(unittest.TestCase):
                  and not relative(p).startswith("daemon/grpc/internal/")]
         self.assertEqual(wrong, [])
 
+    def test_every_mutex_is_one_that_the_compiler_checks(self):
+        """Clang's thread-safety analysis does not see the locks of the standard library. gpu is not analysed."""
+        plain = re.compile(r"\bstd::(?:\w*mutex|lock_guard|unique_lock|scoped_lock|shared_lock|condition_variable\w*)\b")
+        wrong = [f"{relative(p)}:{number}: {found.group(0)}" for p in sources()
+                 if relative(p).startswith(("core/", "daemon/")) and relative(p) != "core/base/mutex.h"
+                 for number, line in enumerate(p.read_text(errors="replace").splitlines(), 1)
+                 for found in [plain.search(line.split("//")[0])] if found]
+        self.assertEqual(wrong, [])
+
     def test_folders_are_rooms(self):
         crowded = {}
         for path in sources():

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/algebra/curve/naf.h"
@@ -11,6 +10,7 @@
 #include "core/algebra/msm/msm_meter.h"
 #include "core/algebra/msm/msm_plan.h"
 #include "core/base/check.h"
+#include "core/base/mutex.h"
 
 namespace cuzk::algebra {
 namespace {
@@ -54,14 +54,14 @@ class MsmCall {
     Point sum = Point::Infinity();
     if (indices.empty()) return sum;
     CUZK_RETURN_IF_ERROR(ProvidePasses({0, 0, std::min(indices.size(), Pass::kChunk)}, indices.size()));
-    std::mutex mutex;
+    Mutex mutex;
     pool_.ParallelFor(indices.size(), Pass::kChunk, [&](size_t begin, size_t end) {
       if (meter_.stopped()) return;
       Pass* pass = TakePass();
       Point part = pass->SumOf(bases_.data(), indices.subspan(begin, end - begin),
                                [&](size_t added) { return meter_.Add(added * MsmMeter::kOne); });
       GiveBack(pass);
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       sum += part;
     });
     CUZK_RETURN_IF_ERROR(CheckStop());
@@ -120,6 +120,7 @@ class MsmCall {
 
   /// A pass with this room for every thread that may run one of `tasks` tasks.
   Status ProvidePasses(const typename Pass::Room& room, size_t tasks) {
+    MutexLock lock(mutex_);
     idle_.clear();
     passes_.resize(std::min(pool_.size(), tasks));
     for (auto& pass : passes_) {
@@ -132,13 +133,13 @@ class MsmCall {
     return absl::OkStatus();
   }
   Pass* TakePass() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     Pass* pass = idle_.back();
     idle_.pop_back();
     return pass;
   }
   void GiveBack(Pass* pass) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     idle_.push_back(pass);
   }
 
@@ -225,8 +226,8 @@ class MsmCall {
   memory::Array<uint32_t> positions_, indices_;  // of the terms, class by class
   memory::Array<DigitScalar> scalars_;           // of the piece, in its order
   std::vector<std::unique_ptr<Pass>> passes_;
-  std::mutex mutex_;
-  std::vector<Pass*> idle_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<Pass*> idle_ ABSL_GUARDED_BY(mutex_);
 };
 
 template <class F>

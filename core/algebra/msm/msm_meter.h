@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <stop_token>
 
+#include "core/base/mutex.h"
 #include "core/base/progress.h"
 
 namespace cuzk::algebra {
@@ -39,15 +39,16 @@ class MsmMeter {
   void Report() {
     if (!progress_) return;
     // If another thread is reporting, it or the next call reports this work too.
-    std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock.owns_lock()) progress_(std::min(done_.load(std::memory_order_relaxed), total_), total_);
+    if (!mutex_.TryLock()) return;
+    progress_(std::min(done_.load(std::memory_order_relaxed), total_), total_);
+    mutex_.Unlock();
   }
 
   const uint64_t total_;
   const Progress progress_;
   const std::stop_token stop_;
   std::atomic<uint64_t> done_ = 0;
-  std::mutex mutex_;  // held while progress_ runs
+  Mutex mutex_;  // held while progress_ runs
 };
 
 }  // namespace cuzk::algebra

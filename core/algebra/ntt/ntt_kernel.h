@@ -9,11 +9,11 @@
 
 #include <bit>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "core/algebra/ntt/ntt_tables.h"
+#include "core/base/mutex.h"
 #include "core/base/thread_pool.h"
 
 namespace cuzk::algebra {
@@ -26,21 +26,21 @@ class NttScratch {
  public:
   explicit NttScratch(size_t length) : length_(length) {}
   std::unique_ptr<V[]> Take() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (free_.empty()) return std::unique_ptr<V[]>(new V[length_]);
     auto block = std::move(free_.back());
     free_.pop_back();
     return block;
   }
   void GiveBack(std::unique_ptr<V[]> block) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     free_.push_back(std::move(block));
   }
 
  private:
   const size_t length_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<V[]>> free_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<std::unique_ptr<V[]>> free_ ABSL_GUARDED_BY(mutex_);
 };
 
 /// Twiddle factors of the column pass: the same for all columns.

@@ -14,11 +14,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <mutex>
 #include <sstream>
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/base/mutex.h"
 
 namespace cuzk {
 namespace {
@@ -49,8 +49,8 @@ struct Metrics::Families {
   std::map<MetricId, prometheus::Family<prometheus::Counter>*> counters;
   std::map<MetricId, prometheus::Family<prometheus::Gauge>*> gauges;
   std::map<MetricId, prometheus::Family<prometheus::Histogram>*> histograms;
-  std::mutex mutex;  // makes read-then-raise, and setting all children, one step
-  std::map<MetricId, std::map<std::string, prometheus::Gauge*>> children;  // by label; guarded by mutex
+  Mutex mutex;  // makes read-then-raise, and setting all children, one step
+  std::map<MetricId, std::map<std::string, prometheus::Gauge*>> children ABSL_GUARDED_BY(mutex);  // by label
 
   prometheus::Counter& counter(MetricId id, Labels labels) {
     prometheus::Labels values = LabelsOf(Row(id, MetricType::kCounter), labels);
@@ -81,7 +81,7 @@ Metrics::~Metrics() = default;
 void Metrics::Increment(MetricId id, Labels labels, double by) { families_->counter(id, labels).Increment(by); }
 
 void Metrics::RaiseTo(MetricId id, Labels labels, double total) {
-  std::lock_guard lock(families_->mutex);
+  MutexLock lock(families_->mutex);
   prometheus::Counter& counter = families_->counter(id, labels);
   double missing = total - counter.Value();
   if (missing > 0) counter.Increment(missing);
@@ -107,7 +107,7 @@ void Metrics::Observe(MetricId id, Labels labels, double value) {
 void Metrics::SetAll(MetricId id, const std::map<std::string, double>& values) {
   const MetricRow& row = Row(id, MetricType::kGauge);
   prometheus::Family<prometheus::Gauge>* family = families_->gauges.at(id);
-  std::lock_guard lock(families_->mutex);
+  MutexLock lock(families_->mutex);
   std::map<std::string, prometheus::Gauge*>& children = families_->children[id];
   for (auto it = children.begin(); it != children.end();) {
     if (values.contains(it->first)) {

@@ -7,32 +7,30 @@ namespace cuzk::engine {
 void Watcher::Offer(const JobProgress& progress) {
   if (key_ && *key_ != progress.key) return;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (ended_) return;
     entries_[progress.key].latest = progress;
-    ++offers_;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void Watcher::End() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ended_ = true;
-    ++offers_;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 bool Watcher::over() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!ended_) return false;
   return std::none_of(entries_.begin(), entries_.end(),
                       [](const auto& entry) { return entry.second.latest.has_value(); });
 }
 
 std::optional<JobProgress> Watcher::Next(TimePoint until, std::stop_token stop) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
     if (stop.stop_requested()) return std::nullopt;
     TimePoint now = std::chrono::steady_clock::now();
@@ -60,14 +58,14 @@ std::optional<JobProgress> Watcher::Next(TimePoint until, std::stop_token stop) 
       return progress;
     }
     if ((ended_ && !pending) || now >= until) return std::nullopt;
-    changed_.wait_until(lock, stop, wake, [this, seen = offers_] { return offers_ != seen; });
+    changed_.WaitUntil(mutex_, wake, stop);
   }
 }
 
 std::shared_ptr<Watcher> EventHub::Watch(std::optional<uint64_t> key, const std::vector<JobProgress>& present) {
   std::shared_ptr<Watcher> watcher(new Watcher(key));
   for (const JobProgress& progress : present) watcher->Offer(progress);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (ended_) watcher->End();
   std::erase_if(watchers_, [](const auto& weak) { return weak.expired(); });
   watchers_.push_back(watcher);
@@ -75,12 +73,12 @@ std::shared_ptr<Watcher> EventHub::Watch(std::optional<uint64_t> key, const std:
 }
 
 bool EventHub::watched() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return std::any_of(watchers_.begin(), watchers_.end(), [](const auto& weak) { return !weak.expired(); });
 }
 
 void EventHub::Publish(const JobProgress& progress) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::erase_if(watchers_, [&](const auto& weak) {
     auto watcher = weak.lock();
     if (watcher) watcher->Offer(progress);
@@ -89,7 +87,7 @@ void EventHub::Publish(const JobProgress& progress) {
 }
 
 void EventHub::End() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ended_ = true;
   for (const auto& weak : watchers_) {
     if (auto watcher = weak.lock()) watcher->End();

@@ -2,16 +2,15 @@
 // Progress as a stream. A watcher keeps only the latest state of each job, so a slow reader takes no memory.
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/engine/jobs/job.h"
 
 namespace cuzk::engine {
@@ -40,11 +39,10 @@ class Watcher {
   void End();
 
   const std::optional<uint64_t> key_;  // the only job; none: all
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::map<uint64_t, Entry> entries_;  // by job key; guarded by mutex_
-  bool ended_ = false;                 // guarded by mutex_
-  uint64_t offers_ = 0;                // changes so far; guarded by mutex_
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::map<uint64_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);  // by job key
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 /// At most four events a second and job.
@@ -63,9 +61,9 @@ class EventHub {
   void End();
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<std::weak_ptr<Watcher>> watchers_;  // guarded by mutex_
-  bool ended_ = false;                            // guarded by mutex_
+  mutable Mutex mutex_;
+  std::vector<std::weak_ptr<Watcher>> watchers_ ABSL_GUARDED_BY(mutex_);
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace cuzk::engine

@@ -19,7 +19,7 @@ int64_t Microseconds(Duration duration) {
 void TimelineLog::Add(TimelineBar bar) {
   auto added = std::make_shared<const TimelineBar>(std::move(bar));
   std::shared_ptr<const TimelineBar> dropped;  // destroyed after the lock
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   bars_.push_back(std::move(added));
   if (bars_.size() <= most_) return;
   dropped = std::move(bars_.front());
@@ -27,7 +27,7 @@ void TimelineLog::Add(TimelineBar bar) {
 }
 
 TimelineLog::Bars TimelineLog::Copy() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return bars_;
 }
 

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/engine/jobs/job.h"
 
 namespace cuzk::engine {
@@ -41,8 +41,8 @@ class TimelineLog {
 
   const TimePoint origin_;
   const size_t most_;
-  mutable std::mutex mutex_;
-  Bars bars_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  Bars bars_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cuzk::engine

@@ -25,7 +25,8 @@ class ParameterSource {
   /// FAILED_PRECONDITION, saying what is missing, how large it is, and how to get it; or that the file is not the
   /// published one, as its size or its first bytes show. Quick: no circuit is recorded.
   virtual Status Missing(const filecoin::Circuit& circuit) const = 0;
-  /// The parameters, loaded if they are not. Blocks meanwhile. Errors of prover::ParameterStore::Get, and Missing().
+  /// The parameters, loaded if they are not; blocks until they are. Errors of prover::ParameterStore::Get, and
+  /// Missing().
   virtual StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
                                                                           const filecoin::Circuit& circuit,
                                                                           std::shared_ptr<const r1cs::Shape> shape,

@@ -127,7 +127,7 @@ class Device {
                                                                    std::shared_ptr<const r1cs::Shape> shape,
                                                                    const LoadOptions& options) = 0;
 
-  /// Takes ownership of the witness, copies it to the device (other workers may compute meanwhile), destroys it right
+  /// Takes ownership of the witness, copies it to the device (while other workers may compute), destroys it right
   /// after the last copy so that its lease ends, waits for the compute region, and starts the computation there. Blocks
   /// at least until the lease has ended. A worker finishes or destroys its Pending before it starts the next one. On an
   /// error the witness is destroyed as well; the engine writes it again.

@@ -6,17 +6,17 @@ namespace cuzk::prover {
 
 DeviceClaims::Claim::~Claim() {
   if (claims_ == nullptr) return;
-  std::lock_guard lock(claims_->mutex_);
+  MutexLock lock(claims_->mutex_);
   claims_->claims_.erase(at_);
 }
 
 DeviceClaims::Claim DeviceClaims::Add(const Bytes& bytes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return Claim(this, claims_.insert(claims_.end(), bytes));
 }
 
 DeviceClaims::Bytes DeviceClaims::Most() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Bytes most;
   for (const Bytes& bytes : claims_) {
     most.workspace = std::max(most.workspace, bytes.workspace);

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <utility>
+
+#include "core/base/mutex.h"
 
 namespace cuzk::prover {
 
@@ -44,8 +45,8 @@ class DeviceClaims {
   Bytes Most() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::list<Bytes> claims_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::list<Bytes> claims_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cuzk::prover

@@ -16,13 +16,14 @@ std::list<ComputeRegion::Waiter>::iterator ComputeRegion::Next() {
 }
 
 StatusOr<DeviceLease> ComputeRegion::Enter(std::stop_token stop, unsigned urgency) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   auto self = waiting_.insert(waiting_.end(), Waiter{urgency});
-  if (!changed_.wait(lock, stop, [&] { return !taken_ && Next() == self; })) {
+  while ((taken_ || Next() != self) && !stop.stop_requested()) changed_.WaitUntil(mutex_, std::nullopt, stop);
+  if (taken_ || Next() != self) {
     waiting_.erase(self);
     // It may have been this one's turn.
-    lock.unlock();
-    changed_.notify_all();
+    lock.Unlock();
+    changed_.NotifyAll();
     return absl::CancelledError("cancelled while waiting for the device");
   }
   for (auto it = waiting_.begin(); it != self; ++it) it->passes++;
@@ -32,16 +33,16 @@ StatusOr<DeviceLease> ComputeRegion::Enter(std::stop_token stop, unsigned urgenc
 }
 
 size_t ComputeRegion::waiting() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return waiting_.size();
 }
 
 void ComputeRegion::Leave() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     taken_ = false;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 }  // namespace cuzk::prover

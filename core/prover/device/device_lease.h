@@ -1,12 +1,11 @@
 #pragma once
 // The mutex of a device's compute region: only one of its workers computes at a time.
 
-#include <condition_variable>
 #include <list>
-#include <mutex>
 #include <stop_token>
 #include <utility>
 
+#include "core/base/mutex.h"
 #include "core/base/status.h"
 
 namespace cuzk::prover {
@@ -48,12 +47,13 @@ class ComputeRegion {
     unsigned passes = 0;  // entries of others that asked later
   };
   void Leave();
-  std::list<Waiter>::iterator Next();  // with mutex_ held and at least one waiter
+  /// The waiter whose turn it is; there must be at least one.
+  std::list<Waiter>::iterator Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  bool taken_ = false;         // guarded by mutex_
-  std::list<Waiter> waiting_;  // in the order of asking; guarded by mutex_
+  mutable Mutex mutex_;
+  Condition changed_;
+  bool taken_ ABSL_GUARDED_BY(mutex_) = false;
+  std::list<Waiter> waiting_ ABSL_GUARDED_BY(mutex_);  // in the order of asking
 };
 
 }  // namespace cuzk::prover

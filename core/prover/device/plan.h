@@ -15,8 +15,8 @@ enum class Placement {
 };
 std::string_view PlacementName(Placement placement);
 
-/// Bytes that proving a circuit takes. Host bytes are charged to the memory budget by whoever asks the device to load
-/// or to start; the witness's own lease is not among them.
+/// Bytes that proving a circuit takes. Host bytes are charged to the memory budget by the caller that asks the device
+/// to load or to start; the witness's own lease is not among them.
 struct Plan {
   Placement placement = Placement::kHost;
   uint64_t parameter_host_bytes = 0;  ///< held while the parameters are loaded

@@ -3,15 +3,14 @@
 // parameters' points cross the bus once for all of them.
 
 #include <algorithm>
-#include <condition_variable>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/base/mutex.h"
 #include "core/base/status.h"
 
 namespace cuzk::prover {
@@ -56,13 +55,12 @@ class SweepGroup {
 
   /// Blocks until there is a place; the most urgent caller gets it first. Cancelled if `stop` is asked for first.
   StatusOr<Ticket> Enter(unsigned urgency, std::stop_token stop) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     const auto mine = entering_.insert(entering_.end(), urgency);
-    const bool entered = changed_.wait(lock, stop, [&] {
-      return free_ > 0 && std::ranges::none_of(entering_, [&](unsigned other) { return other > urgency; });
-    });
+    while (!MayEnter(urgency) && !stop.stop_requested()) changed_.WaitUntil(mutex_, std::nullopt, stop);
+    const bool entered = MayEnter(urgency);
     entering_.erase(mine);
-    changed_.notify_all();
+    changed_.NotifyAll();
     if (!entered) return absl::CancelledError("cancelled while waiting for a place on the device");
     --free_;
     places_.push_back({.urgency = urgency});
@@ -74,42 +72,48 @@ class SweepGroup {
   /// is taken. `member` is not used any more afterwards. Once for each ticket.
   template <class Sweep>
   Status Await(const Ticket& ticket, Member& member, std::stop_token stop, Sweep sweep) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     Place& place = *ticket.at_;
     place.member = &member;
     place.state = Place::State::kWaiting;
-    changed_.notify_all();
+    changed_.NotifyAll();
     for (;;) {
-      changed_.wait(lock, stop, [&] { return place.state == Place::State::kDone || Due(place); });
+      while (place.state != Place::State::kDone && !Due(place) && !stop.stop_requested()) {
+        changed_.WaitUntil(mutex_, std::nullopt, stop);
+      }
       if (place.state == Place::State::kDone) return place.result;
       if (place.state == Place::State::kTaken) {
         // Asked to stop while another thread works on it: that one looks at the stop token itself.
-        changed_.wait(lock, [&] { return place.state == Place::State::kDone; });
+        while (place.state != Place::State::kDone) changed_.Wait(mutex_);
         return place.result;
       }
       if (!Due(place)) {
         place.state = Place::State::kDone;
-        changed_.notify_all();
+        changed_.NotifyAll();
         return absl::CancelledError("cancelled while waiting for other partitions");
       }
-      Run(lock, sweep);
+      Run(sweep);
     }
   }
 
   /// Partitions that hold a place.
   size_t size() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return places_.size();
   }
   /// Callers of Enter that wait.
   size_t entering() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return entering_.size();
   }
 
  private:
-  /// Whether the holder of the place is to sweep now. With mutex_ held.
-  bool Due(const Place& place) const {
+  bool MayEnter(unsigned urgency) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return free_ > 0 && std::ranges::none_of(entering_, [=](unsigned other) { return other > urgency; });
+  }
+
+  /// Whether the holder of the place is to sweep now.
+  bool Due(const Place& place) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (sweeping_ || place.state != Place::State::kWaiting) return false;
     unsigned most = 0;
     const Place* first = nullptr;
@@ -123,8 +127,9 @@ class SweepGroup {
         places_, [&](const Place& p) { return p.state == Place::State::kOnItsWay && p.urgency >= most; });
   }
 
+  /// Sweeps all that wait; the mutex is free while it does.
   template <class Sweep>
-  void Run(std::unique_lock<std::mutex>& lock, Sweep& sweep) {
+  void Run(Sweep& sweep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     std::vector<Place*> taken;
     for (Place& p : places_) {
       if (p.state == Place::State::kWaiting) taken.push_back(&p);
@@ -136,30 +141,30 @@ class SweepGroup {
       members.push_back(p->member);
     }
     sweeping_ = true;
-    lock.unlock();
+    mutex_.Unlock();
     const Status result = sweep(members);
-    lock.lock();
+    mutex_.Lock();
     sweeping_ = false;
     for (Place* p : taken) {
       p->state = Place::State::kDone;
       p->result = result;
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
   void Leave(typename Places::iterator at) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     places_.erase(at);
     ++free_;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  unsigned free_;                 // guarded by mutex_
-  std::list<unsigned> entering_;  // urgencies of those that wait for a place; guarded by mutex_
-  Places places_;                 // guarded by mutex_
-  bool sweeping_ = false;         // guarded by mutex_
+  mutable Mutex mutex_;
+  Condition changed_;
+  unsigned free_ ABSL_GUARDED_BY(mutex_);
+  std::list<unsigned> entering_ ABSL_GUARDED_BY(mutex_);  // urgencies of those that wait for a place
+  Places places_ ABSL_GUARDED_BY(mutex_);
+  bool sweeping_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace cuzk::prover

@@ -17,7 +17,7 @@ struct ParameterStore::Held {
   std::shared_ptr<const ResidentParameters> parameters;
 
   uint64_t device_bytes() const { return parameters->plan().parameter_device_bytes; }
-  /// Somebody took them or gave them back. Called without the store's mutex too.
+  /// They were taken or given back. Called without the store's mutex too.
   void NoteUse() const { last_use_.store(std::chrono::steady_clock::now(), std::memory_order_relaxed); }
   std::chrono::steady_clock::time_point last_use() const { return last_use_.load(std::memory_order_relaxed); }
 
@@ -63,7 +63,7 @@ class Halves {
   /// Of thing 0 or 1. Any thread.
   Progress Of(size_t thing) {
     return [this, thing](uint64_t done, uint64_t total) {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       done_[thing] = total == 0 ? bytes_
                                 : static_cast<uint64_t>(static_cast<double>(done) / static_cast<double>(total) *
                                                         static_cast<double>(bytes_));
@@ -74,8 +74,8 @@ class Halves {
  private:
   const Progress& whole_;
   const uint64_t bytes_;
-  std::mutex mutex_;
-  std::array<uint64_t, 2> done_{};  // guarded by mutex_
+  Mutex mutex_;
+  std::array<uint64_t, 2> done_ ABSL_GUARDED_BY(mutex_){};
 };
 
 /// Runs the work in a thread of its own, or, where none is to be had, at once.
@@ -103,29 +103,32 @@ StatusOr<std::shared_ptr<const ResidentParameters>> ParameterStore::Get(Device& 
                                                                         std::stop_token stop,
                                                                         const Progress& progress) {
   const Key key(&device, request.circuit);
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
     auto found = entries_.find(key);
     if (found == entries_.end()) {
       auto entry = std::make_shared<Entry>();
       entries_[key] = entry;
-      lock.unlock();
+      lock.Unlock();
       Status status = Load(device, request, *entry, stop, progress);
-      lock.lock();
+      lock.Lock();
       entry->state = status.ok() ? ParameterStatus::State::kReady : ParameterStatus::State::kFailed;
       entry->status = Annotate(status, request.circuit);
       found = entries_.find(key);
       const bool listed = found != entries_.end() && found->second == entry;
       if (!status.ok() && listed) entries_.erase(found);
-      changed_.notify_all();
+      changed_.NotifyAll();
       if (!status.ok()) return entry->status;
       return Use(*entry);
     }
     std::shared_ptr<Entry> entry = found->second;
-    auto loaded = [&] { return entry->state != ParameterStatus::State::kLoading; };
-    if (!changed_.wait(lock, stop, loaded)) return absl::CancelledError("cancelled while parameters were being loaded");
+    while (entry->state == ParameterStatus::State::kLoading) {
+      if (stop.stop_requested()) return absl::CancelledError("cancelled while parameters were being loaded");
+      changed_.WaitUntil(mutex_, std::nullopt, stop);
+    }
     if (entry->state == ParameterStatus::State::kReady) return Use(*entry);
-    // Whoever loaded was cancelled: this caller loads itself. Any other failure is everybody's.
+    // If the caller that loaded them was cancelled, this one loads them itself. Any other failure is that of all
+    // callers.
     if (!absl::IsCancelled(entry->status)) return entry->status;
   }
 }
@@ -148,7 +151,7 @@ Status ParameterStore::Load(Device& device, const ParameterRequest& request, Ent
   }
   Progress report = [&](uint64_t done, uint64_t total) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       entry.done = done;
       entry.total = total;
     }
@@ -163,7 +166,7 @@ Status ParameterStore::Load(Device& device, const ParameterRequest& request, Ent
                                                                 : PlaceChecked(device, request, file, expected, load));
   // What was loaded is what was hashed.
   CUZK_RETURN_IF_ERROR(file->CheckUnchanged());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   entry.development = development;
   entry.held = std::move(held);
   return absl::OkStatus();
@@ -266,14 +269,14 @@ StatusOr<Plan> ParameterStore::PlanWithRoom(Device& device, const ParameterReque
 }
 
 ComputeRegion& ParameterStore::LoadRegion(const Device& device) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto& region = load_regions_[&device];
   if (!region) region = std::make_unique<ComputeRegion>();
   return *region;
 }
 
 uint64_t ParameterStore::IdleOn(const Device& device) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   uint64_t bytes = 0;
   for (const auto& [key, entry] : entries_) {
     if (key.first == &device && entry->idle()) bytes += entry->held->device_bytes();
@@ -285,7 +288,7 @@ uint64_t ParameterStore::IdleOn(const Device& device) const {
 /// matter to a circuit with points of so many bytes; false if there are none.
 bool ParameterStore::EvictFrom(const Device& device, uint64_t for_points) {
   std::shared_ptr<Entry> dropped;  // destroyed after the lock
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto oldest = entries_.end();
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
     if (it->first.first != &device || !it->second->idle()) continue;
@@ -304,7 +307,7 @@ StatusOr<bool> ParameterStore::Evict(const std::string& circuit) {
   std::vector<std::shared_ptr<Entry>> dropped;  // destroyed after the lock
   bool in_use = false;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (auto it = entries_.begin(); it != entries_.end();) {
       const bool same = it->first.second == circuit;
       if (same && !it->second->idle()) in_use = true;
@@ -324,7 +327,7 @@ uint64_t ParameterStore::EvictIdle(uint64_t host_bytes) {
   std::vector<std::shared_ptr<Entry>> dropped;  // destroyed after the lock
   uint64_t freed = 0;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     while (freed < host_bytes) {
       auto oldest = entries_.end();
       for (auto it = entries_.begin(); it != entries_.end(); ++it) {
@@ -343,7 +346,7 @@ uint64_t ParameterStore::EvictIdle(uint64_t host_bytes) {
 
 void ParameterStore::Forget(const Device& device) {
   std::vector<std::shared_ptr<Entry>> dropped;  // destroyed after the lock
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto it = entries_.begin(); it != entries_.end();) {
     if (it->first.first == &device && it->second->state == ParameterStatus::State::kReady) {
       dropped.push_back(std::move(it->second));
@@ -356,7 +359,7 @@ void ParameterStore::Forget(const Device& device) {
 
 std::vector<ParameterStatus> ParameterStore::Snapshot() const {
   std::vector<ParameterStatus> out;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   for (const auto& [key, entry] : entries_) {
     ParameterStatus status{.circuit = key.second, .device = key.first, .state = entry->state};

@@ -2,19 +2,18 @@
 // Parameters of circuits on devices: loaded once, shared by all partitions that need them, and unloaded when they are
 // idle and their memory is needed.
 
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/base/progress.h"
 #include "core/base/status.h"
 #include "core/groth16/identity.h"
@@ -61,8 +60,9 @@ struct ParameterStatus {
   double last_used_seconds_ago = 0;  ///< since an owner last took or released them; 0 while in use
 };
 
-/// Thread-safe. A circuit is loaded once on a device; calls that ask for it meanwhile wait for that load. Circuits are
-/// planned, reserved and loaded on a device one at a time, so that no two plans count on the same free memory.
+/// Thread-safe. A circuit is loaded once on a device; calls that ask for it during the load wait for that load.
+/// Circuits are planned, reserved and loaded on a device one at a time, so that no two plans count on the same free
+/// memory.
 class ParameterStore {
  public:
   explicit ParameterStore(const ParameterStoreOptions& options);
@@ -74,9 +74,9 @@ class ParameterStore {
   /// little. The digest is computed by a thread of its own while the file is loaded, and parameters with a wrong digest
   /// are never returned. One thread at a time calls `progress`. Errors: those of ParameterFile::Open, ExpectedDigestOf,
   /// CheckDigest and Device::Load, annotated with the circuit; FailedPrecondition for development parameters that are
-  /// not allowed, or a file that changes meanwhile; NotFound for a missing file; ResourceExhausted if the budget or the
-  /// device could never hold them; Cancelled by `stop`. After a failed load all calls that waited for it get the error,
-  /// and the next Get tries again.
+  /// not allowed, or a file that changes while it is loaded; NotFound for a missing file; ResourceExhausted if the
+  /// budget or the device could never hold them; Cancelled by `stop`. After a failed load all calls that waited for it
+  /// get the error, and the next Get tries again.
   StatusOr<std::shared_ptr<const ResidentParameters>> Get(Device& device, const ParameterRequest& request,
                                                           std::stop_token stop, const Progress& progress);
 
@@ -109,13 +109,13 @@ class ParameterStore {
   ComputeRegion& LoadRegion(const Device& device);
   uint64_t IdleOn(const Device& device) const;
   bool EvictFrom(const Device& device, uint64_t for_points);
-  std::shared_ptr<const ResidentParameters> Use(Entry& entry);  // with mutex_ held
+  std::shared_ptr<const ResidentParameters> Use(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ParameterStoreOptions options_;
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::map<Key, std::shared_ptr<Entry>> entries_;                         // guarded by mutex_
-  std::map<const Device*, std::unique_ptr<ComputeRegion>> load_regions_;  // guarded by mutex_; never removed
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::map<Key, std::shared_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
+  std::map<const Device*, std::unique_ptr<ComputeRegion>> load_regions_ ABSL_GUARDED_BY(mutex_);  // never removed
   VerifiedFiles verified_;
   memory::Registration reclaimer_;  // last: ends before the rest
 };

@@ -37,14 +37,14 @@ VerifiedFiles::VerifiedFiles(std::filesystem::path path) : path_(std::move(path)
 }
 
 bool VerifiedFiles::Has(const InputFile& file, const std::string& digest) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return std::find(entries_.begin(), entries_.end(), Entry{file.identity(), digest}) != entries_.end();
 }
 
 Status VerifiedFiles::Add(const InputFile& file, const std::string& digest) {
   std::string text;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     std::erase_if(entries_, [&](const Entry& entry) {
       return entry.identity.device == file.identity().device && entry.identity.inode == file.identity().inode;
     });

@@ -2,11 +2,11 @@
 // Parameter files whose digest was found right, so that 47 GB are not hashed again for a file that has not changed.
 
 #include <filesystem>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/base/input_file.h"
+#include "core/base/mutex.h"
 #include "core/base/status.h"
 
 namespace cuzk::prover {
@@ -37,8 +37,8 @@ class VerifiedFiles {
   static std::string LineOf(const Entry& entry);
 
   const std::filesystem::path path_;
-  mutable std::mutex mutex_;
-  std::vector<Entry> entries_;  // the oldest first; guarded by mutex_
+  mutable Mutex mutex_;
+  std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // the oldest first
 };
 
 }  // namespace cuzk::prover

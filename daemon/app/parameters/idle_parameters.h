@@ -1,5 +1,5 @@
 #pragma once
-// Parameters that nobody has used for a while are dropped.
+// Parameters that have not been used for a while are dropped.
 
 #include <map>
 #include <set>

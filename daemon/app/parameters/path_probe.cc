@@ -14,18 +14,20 @@ StatusOr<std::unique_ptr<PathProbe>> PathProbe::Start(Attempt attempt, std::chro
 }
 
 Status PathProbe::Check() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return before_ ? absl::OkStatus() : found_;
 }
 
 void PathProbe::Run(const std::stop_token& stop, std::chrono::milliseconds pause) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stop.stop_requested()) {
-    lock.unlock();
+    lock.Unlock();
     Status found = attempt_();
-    lock.lock();
+    lock.Lock();
     before_ = std::exchange(found_, std::move(found)).ok();
-    wake_.wait_for(lock, stop, pause, [] { return false; });
+    const TimePoint next = std::chrono::steady_clock::now() + pause;
+    while (!stop.stop_requested() && wake_.WaitUntil(mutex_, next, stop)) {
+    }
   }
 }
 

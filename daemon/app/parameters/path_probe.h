@@ -2,12 +2,11 @@
 // Whether clients are served, found out on the way that clients take: a connection and a call at each listener.
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 
+#include "core/base/mutex.h"
 #include "core/base/status.h"
 
 namespace cuzk::daemon {
@@ -30,11 +29,11 @@ class PathProbe {
   void Run(const std::stop_token& stop, std::chrono::milliseconds pause);
 
   const Attempt attempt_;
-  mutable std::mutex mutex_;
-  std::condition_variable_any wake_;
-  Status found_;         // guarded by mutex_
-  bool before_ = true;   // whether the attempt before the last one succeeded; guarded by mutex_
-  std::jthread thread_;  // last: ends before the rest
+  mutable Mutex mutex_;
+  Condition wake_;
+  Status found_ ABSL_GUARDED_BY(mutex_);
+  bool before_ ABSL_GUARDED_BY(mutex_) = true;  // whether the attempt before the last one succeeded
+  std::jthread thread_;                         // last: ends before the rest
 };
 
 }  // namespace cuzk::daemon

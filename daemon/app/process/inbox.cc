@@ -30,7 +30,7 @@ Inbox::~Inbox() {
 
 void Inbox::Post(Event event) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     events_.push_back(event);
   }
   uint64_t one = 1;
@@ -44,7 +44,7 @@ std::optional<Event> Inbox::Take() {
   }
   uint64_t one = 0;
   if (read(posted_, &one, sizeof one) != sizeof one) return std::nullopt;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Event event = events_.front();
   events_.pop_front();
   return event;

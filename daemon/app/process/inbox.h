@@ -5,9 +5,10 @@
 
 #include <chrono>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
+
+#include "core/base/mutex.h"
 
 namespace cuzk::daemon {
 
@@ -35,8 +36,8 @@ class Inbox {
 
   int signals_ = -1;  // signalfd
   int posted_ = -1;   // eventfd: how many lie in events_
-  std::mutex mutex_;
-  std::deque<Event> events_;  // guarded by mutex_
+  Mutex mutex_;
+  std::deque<Event> events_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cuzk::daemon

@@ -4,19 +4,19 @@
 #include <grpc/support/log.h>
 
 #include <cstdlib>
-#include <mutex>
 
+#include "core/base/mutex.h"
 #include "core/base/text.h"
 
 namespace cuzk::daemon {
 namespace {
 
 // The libraries give their handlers no context, so these are at namespace scope, as nothing else that changes is.
-std::mutex mutex;
-Logger* current = nullptr;  // guarded by mutex
+Mutex mutex;
+Logger* current ABSL_GUARDED_BY(mutex) = nullptr;
 
 void Write(LogLevel level, std::string_view message, std::string text) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (current) current->Write(level, message, {{"err", std::move(text)}});
 }
 
@@ -34,7 +34,7 @@ void FromProtobuf(google::protobuf::LogLevel level, const char*, int, const std:
 
 LibraryLog::LibraryLog(Logger& log) {
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     current = &log;
   }
   gpr_set_log_function(FromGrpcLibrary);
@@ -42,7 +42,7 @@ LibraryLog::LibraryLog(Logger& log) {
 }
 
 LibraryLog::~LibraryLog() {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   current = nullptr;
 }
 

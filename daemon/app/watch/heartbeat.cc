@@ -1,10 +1,9 @@
 #include "daemon/app/watch/heartbeat.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
+#include "core/base/mutex.h"
 #include "core/base/text.h"
 #include "core/base/thread.h"
 
@@ -50,12 +49,14 @@ Heartbeat::~Heartbeat() = default;
 void Heartbeat::Run(std::stop_token stop) {
   engine::Duration pause = kLongestPause;
   if (parts_.watchdog) pause = std::min<engine::Duration>(pause, *parts_.watchdog / 8);
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
+  Mutex mutex;
+  Condition never;
+  MutexLock lock(mutex);
   while (!stop.stop_requested()) {
     Look(std::chrono::steady_clock::now());
-    never.wait_for(lock, stop, pause, [] { return false; });
+    const TimePoint next = std::chrono::steady_clock::now() + pause;
+    while (!stop.stop_requested() && never.WaitUntil(mutex, next, stop)) {
+    }
   }
 }
 
@@ -85,7 +86,7 @@ void Heartbeat::Watch(const engine::EngineStatus& status, engine::TimePoint now)
 }
 
 void Heartbeat::Extend(const std::string& said, engine::TimePoint now) {
-  // Draining goes on for as long as jobs.drain allows, whether or not a partition ends meanwhile.
+  // Draining goes on for as long as jobs.drain allows, whether or not a partition ends in that time.
   if (now - extended_ < kExtendEvery || (stage_ == Stage::kLoading && said == extended_for_)) return;
   extended_ = now;
   extended_for_ = said;

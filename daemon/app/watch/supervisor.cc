@@ -70,7 +70,7 @@ void Supervisor::Stopping() { Send("STOPPING=1"); }
 
 void Supervisor::Say(std::string_view status) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (status == said_) return;
     said_ = status;
   }

@@ -3,11 +3,11 @@
 // The socket is made once, so that a daemon without free descriptors still answers the watchdog.
 
 #include <chrono>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/base/mutex.h"
 #include "daemon/sockets/descriptor.h"
 
 namespace cuzk::daemon {
@@ -27,15 +27,12 @@ class Supervisor {
   void Extend(std::chrono::microseconds time);
   void Ping();
 
-  /// How often Ping must come at least, if anybody waits for it: WATCHDOG_USEC, when it is meant for this process.
+  /// The longest time between two Pings, if systemd expects them: WATCHDOG_USEC, when it is meant for this process.
   static std::optional<std::chrono::microseconds> WatchdogInterval();
 
  private:
   void Send(std::string_view state);
 
   Descriptor socket_;
-  std::mutex mutex_;
-  std::string said_;  // guarded by mutex_
-};
-
-}  // namespace cuzk::daemon
+  Mutex mutex_;
+  std::string said_ ABSL_GUARDED_BY(mutex_);

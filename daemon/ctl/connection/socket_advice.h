@@ -7,7 +7,7 @@
 
 namespace cuzk::daemon {
 
-/// The status, with advice where nobody could be reached because the socket's permissions keep this user out.
+/// The status, with advice where no daemon was reached because the socket's permissions keep this user out.
 Status WithSocketAdvice(const Status& status, const std::string& address);
 
 }  // namespace cuzk::daemon

@@ -37,7 +37,7 @@ Context ContextFor(const ClientTlsMaterial& material) {
   return context;
 }
 
-// A connected socket that waits no longer than our patience; null if nobody listens.
+// A connected socket whose operations wait for kPatience at most; null if no process listens.
 Bio Connect(const Address& address) {
   Bio bio(BIO_new_connect(address.Target().c_str()));
   if (!bio || BIO_do_connect_retry(bio.get(), kPatience, -1) != 1) return nullptr;

@@ -93,7 +93,7 @@ StatusOr<std::string> ReadLog(const std::filesystem::path& path) {
   for (;;) {
     const ssize_t got = read(fd, record, sizeof record);
     if (got > 0) log.append(record, static_cast<size_t>(got));
-    if (got < 0 && (errno == EINTR || errno == EPIPE)) continue;  // EPIPE: records were overwritten meanwhile
+    if (got < 0 && (errno == EINTR || errno == EPIPE)) continue;  // EPIPE: records were overwritten
     if (got <= 0) break;
   }
   close(fd);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <mutex>
 #include <thread>
 
+#include "core/base/mutex.h"
 #include "daemon/common/convert.h"
 #include "daemon/ctl/connection/client.h"
 #include "daemon/ctl/connection/command.h"
@@ -37,7 +37,7 @@ class Follower {
   }
 
   ~Follower() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     watcher_.request_stop();
     if (watching_) watching_->TryCancel();
   }
@@ -52,7 +52,7 @@ class Follower {
     for_metrics.set_deadline(deadline);
     Status answered = FromDaemon(client_.proving->GetStatus(&for_status, {}, &status));
     if (answered.ok()) answered = FromDaemon(client_.proving->GetMetrics(&for_metrics, {}, &metrics));
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (answered.ok()) {
       state_.Answered(status, metrics.prometheus_text(), Seconds());
     } else {
@@ -62,7 +62,7 @@ class Follower {
   }
 
   TopPicture Picture() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return state_.Picture(Seconds());
   }
 
@@ -75,7 +75,7 @@ class Follower {
     while (!stop.stop_requested()) {
       grpc::ClientContext context;
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         if (stop.stop_requested()) return;
         watching_ = &context;
         state_.WatchRestarted();
@@ -83,12 +83,12 @@ class Follower {
       auto stream = client_.operators->Watch(&context, {});
       cuzkd::v1::JobProgress progress;
       while (stream->Read(&progress)) {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         state_.Watched(progress, Seconds());
       }
       stream->Finish();
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         watching_ = nullptr;
       }
       for (int i = 0; i < 10 && !stop.stop_requested(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -96,10 +96,10 @@ class Follower {
   }
 
   Client client_;
-  std::mutex mutex_;
-  TopState state_;                           // guarded by mutex_
-  grpc::ClientContext* watching_ = nullptr;  // guarded by mutex_
-  std::jthread watcher_;                     // last: ends before the rest
+  Mutex mutex_;
+  TopState state_ ABSL_GUARDED_BY(mutex_);
+  grpc::ClientContext* watching_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::jthread watcher_;  // last: ends before the rest
 };
 
 // Changes the view as the key says.
