@@ -36,3 +36,6 @@ class Supervisor {
   Descriptor socket_;
   Mutex mutex_;
   std::string said_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace cuzk::daemon
