@@ -12,14 +12,14 @@
 
 namespace cuzk::engine {
 
-/// Accepts requests in a thread of its own, so that a disk that hangs keeps no caller. Thread-safe.
+/// Accepts requests in a thread of its own, so that no caller waits for a disk that hangs. Thread-safe.
 class UrgentStore {
  public:
   explicit UrgentStore(store::JobStore& store);
   ~UrgentStore();
 
   /// As JobStore::Accept, but UNAVAILABLE if the store has not answered within kUrgentPatience; what it stores later is
-  /// deleted again. The request is copied: it may be in the disk's hands for longer than its caller waits.
+  /// deleted again. The request is copied: the disk may need it for longer than its caller waits.
   StatusOr<int64_t> Accept(const store::StoredJob& job, const filecoin::VanillaRequest& request, uint64_t most_bytes);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The life of a daemon from its start to its exit code: signals, systemd, preloading, draining.
+// Runs a daemon from its start to its exit code: signals, systemd, preloading, draining.
 
 #include "core/base/settings/settings.h"
 #include "daemon/app/daemon.h"

@@ -1,5 +1,5 @@
 #pragma once
-// From the engine's events to log lines and metrics.
+// Makes log lines and metrics of the engine's events.
 
 #include <functional>
 #include <set>

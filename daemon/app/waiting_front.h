@@ -1,5 +1,5 @@
 #pragma once
-// What answers while the daemon waits for a card: probes, scrapers and clients hear why no job is accepted yet.
+// Answers while the daemon waits for a card: probes, scrapers and clients are told why no job is accepted yet.
 
 #include <functional>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
-// Time in which this process ran: where it is stopped (SIGSTOP, a freezer, a suspended machine), nothing of its own is
-// late.
+// The time in which this process ran. While it is stopped (SIGSTOP, a freezer, a suspended machine), the clock stands
+// still, so that none of its deadlines pass.
 
 #include <algorithm>
 #include <chrono>

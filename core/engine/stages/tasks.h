@@ -62,7 +62,7 @@ struct RecordTask {
   std::shared_ptr<Job> job;  ///< kEnd
   Outcome outcome;           ///< kEnd
   JobTimings timings;        ///< kEnd, of a completed job
-  int64_t finished_ms = 0;   ///< kEnd, by the clock on the wall
+  int64_t finished_ms = 0;   ///< kEnd, milliseconds since 1970
   Priority priority{};       ///< kPriority
   TimePoint since{};         ///< when it was asked for
 };

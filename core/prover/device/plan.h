@@ -1,5 +1,5 @@
 #pragma once
-// What a circuit will need on a device, said beforehand.
+// What a circuit will need on a device, computed before it is loaded.
 
 #include <cstdint>
 #include <string>

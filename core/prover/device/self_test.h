@@ -1,5 +1,5 @@
 #pragma once
-// Whether what is to prove computes right, asked before it gets work.
+// Tests of a device before it gets work: whether its results are those of the processor.
 
 #include <functional>
 #include <memory>
@@ -14,7 +14,7 @@
 namespace cuzk::prover {
 
 /// Multiplies both generators by a few hundred scalars, the extreme ones among them, and compares with the processor.
-/// Two milliseconds of it. DataLoss says where it differs; errors of the multiplier.
+/// Takes about two milliseconds. DataLoss says where they differ; other errors are those of the multiplier.
 Status TestMultiplier(groth16::BaseMultiplier& multiplier, ThreadPool& pool);
 
 /// Parameters on the device from known secrets, without a file. The shape is that of the scalars.

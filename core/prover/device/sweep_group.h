@@ -15,7 +15,7 @@
 
 namespace cuzk::prover {
 
-/// One per circuit and device. A partition takes a place when it starts and holds it until its ticket goes; there are
+/// One per circuit and device. A partition has a place from its start until its ticket is destroyed; there are
 /// `places` of them. Member: what a sweep needs of a partition. Thread-safe. Must outlive its tickets.
 ///
 /// A sweep takes all partitions that wait, as soon as none that is at least as urgent as the most urgent of them is
@@ -67,9 +67,9 @@ class SweepGroup {
     return Ticket(this, std::prev(places_.end()));
   }
 
-  /// The partition waits for its sweep. `sweep` is called, in the thread of one of the waiting, with all that are
-  /// swept, the most urgent first, for whom its answer is meant. Cancelled if `stop` is asked for before the partition
-  /// is taken. `member` is not used any more afterwards. Once for each ticket.
+  /// The partition waits for its sweep. `sweep` is called by one of the waiting threads with all partitions that
+  /// it takes, the most urgent first; its result is that of each of them. Cancelled if `stop` is asked for before the
+  /// partition is taken. `member` is not used any more afterwards. Once for each ticket.
   template <class Sweep>
   Status Await(const Ticket& ticket, Member& member, std::stop_token stop, Sweep sweep) {
     MutexLock lock(mutex_);
@@ -83,7 +83,7 @@ class SweepGroup {
       }
       if (place.state == Place::State::kDone) return place.result;
       if (place.state == Place::State::kTaken) {
-        // Asked to stop while another thread works on it: that one looks at the stop token itself.
+        // If it is cancelled now, the thread that sweeps it sees that from the stop token.
         while (place.state != Place::State::kDone) changed_.Wait(mutex_);
         return place.result;
       }

@@ -44,7 +44,7 @@ struct ParameterStoreOptions {
   std::filesystem::path verified_files;
   groth16::PointPolicy points = groth16::PointPolicy::kCurve;
   PlanOptions plan;
-  /// Told what an operator should know and what stops no load; may be empty. Any thread.
+  /// Is told of faults that do not stop a load; may be empty. Called by any thread.
   std::function<void(const std::string&)> warn;
 };
 

@@ -12,8 +12,8 @@
 namespace cuzk::prover {
 
 /// Remembers files by device, inode, size and both times, together with the digest that they have. What was remembered
-/// survives a restart if there is a file for it, which only this process's user may be able to write: who can write it
-/// can pass any parameters. Thread-safe.
+/// survives a restart if there is a file for it, which only this process's user may be able to write: any user who can
+/// write it can have any parameters accepted. Thread-safe.
 class VerifiedFiles {
  public:
   /// The most files that are remembered; of more, those that were added first are forgotten.

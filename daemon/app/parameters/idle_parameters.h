@@ -10,7 +10,7 @@
 
 namespace cuzk::daemon {
 
-/// Not thread-safe. Decides only; times are given.
+/// Not thread-safe. It only decides; the caller unloads, and gives the time.
 class IdleParameters {
  public:
   /// Circuits in `kept` stay whatever happens.

@@ -27,7 +27,7 @@ class Inbox {
   void Post(Event event);
   /// Waits for the next one. The main thread alone.
   Event Next();
-  /// The same, for so long at most.
+  /// The same, but waits for that time at most; nothing if no event came.
   std::optional<Event> NextWithin(std::chrono::milliseconds time);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The end of a process that the system refuses memory or a thread at a place that cannot report it: in a library, or
-// in the middle of an allocation.
+// The end of the process where the system refuses memory or a thread and the code cannot return an error: in a
+// library, or during an allocation.
 
 namespace cuzk::daemon {
 

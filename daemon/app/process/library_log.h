@@ -1,5 +1,5 @@
 #pragma once
-// What libraries write, through our logger: one form, one limit of repeats.
+// Sends the messages of libraries to our logger, so that they have its form and its limit of repeats.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace cuzk::daemon {
 
-/// As long as it lives, warnings and errors of gRPC and protobuf go to the logger, and what they say for their own
-/// debugging nowhere. One at a time; what they say outside its life is dropped.
+/// While an object exists, warnings and errors of gRPC and protobuf go to the logger; their debugging messages are
+/// dropped. There may be one object at a time; without one, all their messages are dropped.
 class LibraryLog {
  public:
   explicit LibraryLog(Logger& log);

@@ -1,5 +1,5 @@
 #pragma once
-// Looks at the engine about once a second and tells systemd: that it lives, what it does, how much longer it takes.
+// Looks at the engine about once a second and tells systemd that it is alive, what it does and how long that may take.
 
 #include <functional>
 #include <memory>
@@ -40,7 +40,7 @@ class Heartbeat {
   void Run(std::stop_token stop);
   void Look(engine::TimePoint now);
   void Watch(const engine::EngineStatus& status, engine::TimePoint now);
-  /// Start-up and stop take longer only while something happens.
+  /// Asks for more time for start and stop, as long as there is progress.
   void Extend(const std::string& said, engine::TimePoint now);
 
   const Parts parts_;

@@ -1,5 +1,5 @@
 #pragma once
-// Whether the daemon gets on: judged from what it has done between two looks, not from the fact that a timer runs.
+// Whether the daemon makes progress: judged from the work that it did between two looks, not from a timer that runs.
 
 #include <chrono>
 #include <cstdint>
@@ -28,7 +28,7 @@ struct LivenessSample {
 
 LivenessSample MakeSample(const engine::EngineStatus& status);
 
-/// Not thread-safe. Times are given.
+/// Not thread-safe. The caller gives the times.
 class Liveness {
  public:
   /// The scheduler, and every busy device, must do something once in `patience`. A device is not judged while the job
@@ -39,7 +39,7 @@ class Liveness {
   /// To be called about once a second. Where the look before was kLongestPause ago or more, the whole process stood
   /// still, as when it is stopped or the machine is suspended: that time counts for nothing.
   void See(const LivenessSample& sample, engine::TimePoint now);
-  /// Empty while the scheduler turns and at least one device works or has nothing to do; else what stands still.
+  /// Empty while the scheduler runs and at least one device works or is idle; otherwise what makes no progress.
   std::string Stuck(engine::TimePoint now) const;
 
  private:
