@@ -22,19 +22,30 @@ StatusOr<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& 
   const int made = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);  // SQLite would use the umask
   if (made < 0) return ErrnoStatus(errno, "open", path);
   close(made);
-  std::error_code error;  // the folder itself may be behind links, which SQLite would refuse as well
-  const std::filesystem::path folder = std::filesystem::canonical(directory, error);
-  if (error) return ErrnoStatus(error.value(), "open", directory);
-  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
-  if (sqlite3_open_v2((folder / "jobs.sqlite").c_str(), &database->handle_, kFlags, nullptr) != SQLITE_OK) {
-    return database->Error("open");
-  }
-  sqlite3_busy_timeout(database->handle_, kBusyMs);
+  CUZK_RETURN_IF_ERROR(database->Connect());
   CUZK_RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode=WAL"));
   CUZK_RETURN_IF_ERROR(database->Execute("PRAGMA synchronous=FULL"));
   // The journal is checkpointed at every thousand pages. What a long reader has made of it goes when it begins anew.
   CUZK_RETURN_IF_ERROR(database->Execute(StrCat("PRAGMA journal_size_limit=", kJournalBytes)));
   return database;
+}
+
+StatusOr<std::unique_ptr<Database>> Database::OpenToRead(const std::filesystem::path& directory) {
+  std::unique_ptr<Database> database(new Database(directory));
+  CUZK_RETURN_IF_ERROR(database->Connect());
+  // Not opened as read-only: a reader of a write-ahead log takes part in its locks.
+  CUZK_RETURN_IF_ERROR(database->Execute("PRAGMA query_only=1"));
+  return database;
+}
+
+Status Database::Connect() {
+  std::error_code error;  // the folder itself may be behind links, which SQLite would refuse as well
+  const std::filesystem::path folder = std::filesystem::canonical(directory_, error);
+  if (error) return ErrnoStatus(error.value(), "open", directory_);
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+  if (sqlite3_open_v2((folder / "jobs.sqlite").c_str(), &handle_, kFlags, nullptr) != SQLITE_OK) return Error("open");
+  sqlite3_busy_timeout(handle_, kBusyMs);
+  return absl::OkStatus();
 }
 
 Database::~Database() {

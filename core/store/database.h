@@ -23,6 +23,8 @@ class Database {
  public:
   /// Opens jobs.sqlite of the folder, or makes it, readable by this user alone. Never follows a link to the file.
   static StatusOr<std::unique_ptr<Database>> Open(const std::filesystem::path& directory);
+  /// Opens a further connection to a database that is open, which writes nothing.
+  static StatusOr<std::unique_ptr<Database>> OpenToRead(const std::filesystem::path& directory);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -33,12 +35,15 @@ class Database {
   Status Error(std::string_view what) const;
   /// The row that the latest INSERT made.
   int64_t LastRow() const { return sqlite3_last_insert_rowid(handle_); }
+  /// How many rows the latest INSERT, UPDATE or DELETE changed.
+  int64_t Changes() const { return sqlite3_changes(handle_); }
   std::filesystem::path path() const { return directory_ / "jobs.sqlite"; }
   const std::filesystem::path& directory() const { return directory_; }
 
  private:
   friend class Statement;
   explicit Database(std::filesystem::path directory) : directory_(std::move(directory)) {}
+  Status Connect();
 
   const std::filesystem::path directory_;
   sqlite3* handle_ = nullptr;

@@ -91,8 +91,21 @@ Status JobStore::Begin() {
   CUZK_ASSIGN_OR_RETURN(const std::set<int64_t> in_work, marks_.Open(directory));
   for (int64_t row : in_work) CUZK_RETURN_IF_ERROR(AddLoss(row));
   CUZK_RETURN_IF_ERROR(marks_.Clear());
+  history_status_ = BeginHistory();
   CUZK_ASSIGN_OR_RETURN(const std::set<int64_t> unfinished, UnfinishedRows());
   return payloads_.DeleteAllBut(unfinished);
+}
+
+Status JobStore::BeginHistory() {
+  history_writer_.emplace(*database_);
+  CUZK_RETURN_IF_ERROR(history_writer_->Adopt());
+  CUZK_ASSIGN_OR_RETURN(history_reader_, HistoryReader::Open(options_.directory));
+  return absl::OkStatus();
+}
+
+StatusOr<const HistoryReader*> JobStore::history() const {
+  CUZK_RETURN_IF_ERROR(history_status_);
+  return history_reader_.get();
 }
 
 StatusOr<std::set<int64_t>> JobStore::UnfinishedRows() {
@@ -109,9 +122,10 @@ StatusOr<std::set<int64_t>> JobStore::UnfinishedRows() {
 StatusOr<std::vector<StoredJob>> JobStore::Load() {
   const Turn turn(*this, "load");
   std::vector<StoredJob> jobs;
-  Statement rows(*database_,
-                 "SELECT row,id,kind,priority,digest,submitted,state,proof,error,fetched,finished,proof_number,bytes,"
-                 "losses,queue_ms,load_ms,synthesis_ms,device_ms,total_ms FROM jobs ORDER BY row");
+  Statement rows(
+      *database_,
+      "SELECT row,id,kind,priority,digest,submitted,state,proof,error,fetched,finished,proof_number,bytes,"
+      "losses,queue_ms,load_ms,synthesis_ms,device_ms,total_ms,miner,sector,post_partition FROM jobs ORDER BY row");
   for (;;) {
     const StatusOr<bool> more = rows.Step();
     if (!more.ok()) return Advised(more.status());
@@ -136,6 +150,9 @@ StatusOr<std::vector<StoredJob>> JobStore::Load() {
                            &job.times.gpu_compute_ms, &job.times.total_ms}) {
       *time = static_cast<uint64_t>(rows.Int(column++));
     }
+    job.subject = {.miner = static_cast<uint64_t>(rows.Int(19)),
+                   .sector = static_cast<uint64_t>(rows.Int(20)),
+                   .partition = static_cast<uint32_t>(rows.Int(21))};
     jobs.push_back(std::move(job));
   }
 }
@@ -180,8 +197,8 @@ StatusOr<int64_t> JobStore::Insert(const StoredJob& job, const filecoin::Vanilla
   sealed.payload_bytes = request.payload_bytes();
   const Bytes32 seal = SealOf(sealed);
   Statement insert(*database_,
-                   "INSERT INTO jobs(id,kind,proof_number,priority,digest,bytes,submitted,state,seal) "
-                   "VALUES(?,?,?,?,?,?,?,?,?)");
+                   "INSERT INTO jobs(id,kind,proof_number,priority,digest,bytes,submitted,state,seal,miner,sector,"
+                   "post_partition) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
   CUZK_RETURN_IF_ERROR(insert.BindText(job.id)
                            .Bind(static_cast<int64_t>(job.kind))
                            .Bind(static_cast<int64_t>(sealed.registered_proof))
@@ -191,6 +208,9 @@ StatusOr<int64_t> JobStore::Insert(const StoredJob& job, const filecoin::Vanilla
                            .Bind(job.submitted_ms)
                            .Bind(static_cast<int64_t>(RowState::kUnfinished))
                            .BindBlob(seal)
+                           .Bind(static_cast<int64_t>(job.subject.miner))
+                           .Bind(static_cast<int64_t>(job.subject.sector))
+                           .Bind(job.subject.partition)
                            .Run());
   return database_->LastRow();
 }
@@ -240,6 +260,13 @@ Status JobStore::CountLoss(int64_t row) {
 
 Status JobStore::AddLoss(int64_t row) {
   return Statement(*database_, "UPDATE jobs SET losses=losses+1 WHERE row=?").Bind(row).Run();
+}
+
+Status JobStore::Remember(std::span<const EndedJob> jobs, std::span<const NotedError> errors,
+                          const HistoryLimits& limits) {
+  CUZK_RETURN_IF_ERROR(history_status_);
+  const Turn turn(*this, "remember");
+  return history_writer_->Remember(jobs, errors, limits, options_.clock->WallMs());
 }
 
 Status JobStore::Mark(unsigned worker, int64_t row) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "core/base/status.h"
 #include "core/store/database.h"
 #include "core/store/health.h"
+#include "core/store/history.h"
 #include "core/store/payload.h"
 #include "core/store/row.h"
 #include "core/store/turns.h"
@@ -74,6 +76,12 @@ class JobStore {
   /// The process ends in an orderly way: from now on no job counts as in work.
   Status Unmark();
 
+  /// See HistoryWriter. Fails as history() does.
+  Status Remember(std::span<const EndedJob> jobs, std::span<const NotedError> errors, const HistoryLimits& limits);
+  /// Its functions wait for no operation of the store. An error, for as long as the store is open, if the history could
+  /// not be read or written when it was opened: then the store does without.
+  StatusOr<const HistoryReader*> history() const;
+
   /// See DiskHealth.
   const DiskHealth& health() const { return health_; }
   void OnReplaced(std::function<void()> call) { health_.OnReplaced(std::move(call)); }
@@ -83,6 +91,7 @@ class JobStore {
   explicit JobStore(const StoreOptions& options)
       : options_(options), payloads_(options.directory), health_(options.directory, options.patience, *options.clock) {}
   Status Begin();
+  Status BeginHistory() ABSL_EXCLUSIVE_LOCKS_REQUIRED(turns_);
   Status Advised(const Status& status) const;
   StatusOr<int64_t> Insert(const StoredJob& job, const filecoin::VanillaRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(turns_);
@@ -93,6 +102,9 @@ class JobStore {
   int lock_file_ = -1;  // the folder's `lock`, held as long as the store is open
   Turns turns_;
   std::unique_ptr<Database> database_ ABSL_GUARDED_BY(turns_);
+  std::optional<HistoryWriter> history_writer_ ABSL_GUARDED_BY(turns_);
+  Status history_status_;  // set once, as the reader is
+  std::unique_ptr<HistoryReader> history_reader_;
   std::vector<std::string> damaged_;
   WorkMarks marks_;
   PayloadFiles payloads_;  // written in turns; reading needs none

@@ -19,6 +19,13 @@ struct StageTimes {
   uint64_t queue_wait_ms = 0, srs_load_ms = 0, synthesis_ms = 0, gpu_compute_ms = 0, total_ms = 0;
 };
 
+/// What a request says that it is about, as far as people ask for it. It decides nothing.
+struct Subject {
+  uint64_t miner = 0;      ///< 0: not said
+  uint64_t sector = 0;     ///< of a PoRep or a snap
+  uint32_t partition = 0;  ///< of a WindowPoSt
+};
+
 /// Times of day are milliseconds since 1970.
 struct StoredJob {
   int64_t row = 0;  ///< given by Accept, ascending; never 0
@@ -30,6 +37,7 @@ struct StoredJob {
   RowState state = RowState::kUnfinished;
   uint64_t registered_proof = 0;  ///< the request's
   uint64_t payload_bytes = 0;     ///< the request's
+  Subject subject;                ///< the request's
   std::string proof, error;       ///< of a job that ended: one of them
   StageTimes times;               ///< of a completed job
   uint32_t losses = 0;            ///< how often it was in work when its device was lost or the process died

@@ -20,7 +20,28 @@ constexpr const char* kJobs =
     " finished INTEGER NOT NULL DEFAULT 0, losses INTEGER NOT NULL DEFAULT 0, proof_digest BLOB,"
     " seal BLOB, queue_ms INTEGER NOT NULL DEFAULT 0, load_ms INTEGER NOT NULL DEFAULT 0,"
     " synthesis_ms INTEGER NOT NULL DEFAULT 0, device_ms INTEGER NOT NULL DEFAULT 0,"
-    " total_ms INTEGER NOT NULL DEFAULT 0)";
+    " total_ms INTEGER NOT NULL DEFAULT 0, miner INTEGER NOT NULL DEFAULT 0, sector INTEGER NOT NULL DEFAULT 0,"
+    " post_partition INTEGER NOT NULL DEFAULT 0, remembered INTEGER NOT NULL DEFAULT 0)";
+
+/// The history, its totals and the last errors. Each index answers one kind of question in the order of the list.
+constexpr const char* kHistory[] = {
+    "CREATE TABLE IF NOT EXISTS history(number INTEGER PRIMARY KEY, id TEXT NOT NULL, kind INTEGER NOT NULL,"
+    " proof_number INTEGER NOT NULL, priority INTEGER NOT NULL, miner INTEGER NOT NULL, sector INTEGER NOT NULL,"
+    " post_partition INTEGER NOT NULL, circuit TEXT NOT NULL, device TEXT NOT NULL, partitions INTEGER NOT NULL,"
+    " losses INTEGER NOT NULL, submitted INTEGER NOT NULL, finished INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " stage TEXT NOT NULL, error TEXT NOT NULL, queued_ms INTEGER NOT NULL DEFAULT 0,"
+    " parsing_ms INTEGER NOT NULL DEFAULT 0, loading_ms INTEGER NOT NULL DEFAULT 0,"
+    " synthesis_ms INTEGER NOT NULL DEFAULT 0, waiting_ms INTEGER NOT NULL DEFAULT 0,"
+    " device_ms INTEGER NOT NULL DEFAULT 0, finishing_ms INTEGER NOT NULL DEFAULT 0,"
+    " verifying_ms INTEGER NOT NULL DEFAULT 0, total_ms INTEGER NOT NULL DEFAULT 0)",
+    "CREATE INDEX IF NOT EXISTS history_finished ON history(finished,number)",
+    "CREATE INDEX IF NOT EXISTS history_kind ON history(kind,finished,number)",
+    "CREATE INDEX IF NOT EXISTS history_state ON history(state,finished,number)",
+    "CREATE INDEX IF NOT EXISTS history_id ON history(id,number)",
+    "CREATE TABLE IF NOT EXISTS totals(kind INTEGER NOT NULL, state INTEGER NOT NULL, jobs INTEGER NOT NULL,"
+    " PRIMARY KEY(kind,state)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS errors(number INTEGER PRIMARY KEY, at INTEGER NOT NULL, text TEXT NOT NULL)",
+};
 
 StatusOr<bool> HasColumn(Database& database, const char* name) {
   Statement column(database, "SELECT 1 FROM pragma_table_info('jobs') WHERE name=?");
@@ -116,11 +137,20 @@ Status SplitTimings(Database& database) {
   return DropColumn(database, "timings");
 }
 
+/// Format 5: the history. Jobs that ended before have no place in it yet: the opened store takes them in.
+Status AddHistory(Database& database) {
+  for (const char* column : {"miner", "sector", "post_partition", "remembered"}) {
+    CUZK_RETURN_IF_ERROR(AddColumn(database, column, "INTEGER NOT NULL DEFAULT 0"));
+  }
+  for (const char* sql : kHistory) CUZK_RETURN_IF_ERROR(database.Execute(sql));
+  return absl::OkStatus();
+}
+
 /// By the format that they make. Each leaves alone what is there already.
 constexpr struct {
   int format;
   Status (*make)(Database&);
-} kSteps[] = {{2, AddProofDigests}, {3, AddSeals}, {4, SplitTimings}};
+} kSteps[] = {{2, AddProofDigests}, {3, AddSeals}, {4, SplitTimings}, {5, AddHistory}};
 static_assert(std::end(kSteps)[-1].format == kFormat);
 
 Status TakeSteps(Database& database, int64_t from) {

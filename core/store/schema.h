@@ -7,7 +7,7 @@
 namespace cuzk::store {
 
 /// The format that this program writes, kept in `user_version`.
-inline constexpr int kFormat = 4;
+inline constexpr int kFormat = 5;
 
 /// Makes the tables of an empty database; brings one of an earlier format to this one, all or nothing. What an earlier
 /// format had no digest of is taken as it is. FAILED_PRECONDITION for the format of a later program.

@@ -101,9 +101,9 @@ TEST_F(StoreProofTest, AnOlderStoreIsRenewedWithItsProofs) {
     Alter("UPDATE jobs SET id='b'");
     EXPECT_EQ((*scratch_.TryOpen())->damaged().size(), 1u);
   }
-  Alter("PRAGMA user_version=5");
+  Alter("PRAGMA user_version=6");
   const Status newer = scratch_.TryOpen().status();
-  EXPECT_THAT(std::string(newer.message()), HasSubstr("has format 5; this program writes 4"));
+  EXPECT_THAT(std::string(newer.message()), HasSubstr("has format 6; this program writes 5"));
 }
 
 TEST_F(StoreProofTest, RenewingBlessesNoProofThatHasADigest) {
