@@ -114,6 +114,7 @@ void Engine::SetLimits(const EngineLimits& limits) {
   StateLock lock(state, Actor::kCaller);
   state.max_unfinished_jobs = limits.max_unfinished_jobs;
   state.max_job_time = limits.max_job_time;
+  state.history_limits = limits.history;
   state.jobs.SetRetention({limits.max_results, limits.result_age});
   impl_->pipeline.jobs().Prune();
 }

@@ -10,6 +10,7 @@
 
 #include "core/base/status.h"
 #include "core/engine/jobs/job.h"
+#include "core/engine/jobs/job_list.h"
 #include "core/engine/jobs/options.h"
 #include "core/engine/jobs/status.h"
 #include "core/engine/reports/events.h"
@@ -67,6 +68,11 @@ class Engine {
   /// Progress of the newest job with that id (NOT_FOUND), or of all jobs when `job_id` is empty. Begins with the
   /// present state of each.
   StatusOr<std::shared_ptr<Watcher>> Watch(const std::string& job_id);
+
+  /// A page of jobs. INVALID_ARGUMENT for a place that no page named; UNAVAILABLE if the job store does not answer.
+  StatusOr<JobList> ListJobs(const JobQuery& query) const;
+  /// The newest unfinished job with that id, or the one that ended last. NOT_FOUND; UNAVAILABLE as above.
+  StatusOr<ListedJob> FindJob(const std::string& job_id) const;
 
   /// Takes effect for later requests; accepted jobs stay, results beyond the limits are forgotten.
   void SetLimits(const EngineLimits& limits);

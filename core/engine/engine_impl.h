@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/engine/engine.h"
+#include "core/engine/jobs/queue_order.h"
 #include "core/engine/pipeline.h"
 #include "core/engine/reports/events.h"
 #include "core/engine/reports/timeline.h"
@@ -16,6 +17,9 @@
 
 namespace cuzk::engine {
 
+/// The job as a snapshot shows it, without its place in the queue.
+JobStatus StatusOfJob(const Reports& reports, Job& job, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+
 struct Engine::Impl {
   Impl(EngineOptions engine_options, EngineParts engine_parts, std::unique_ptr<store::JobStore> job_store);
 
@@ -23,6 +27,8 @@ struct Engine::Impl {
 
   /// Takes up what the store kept.
   Status Restore();
+  /// The totals and the last errors; without a history that can be read, it is kept in memory.
+  void RestoreHistory(StateLock& lock, TimePoint now, int64_t wall_ms) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   void RestoreUnfinished(StateLock& lock, const store::StoredJob& stored, TimePoint submitted)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// Writes the submission to the store, if there is one. A request with a reserve (HasReserve) that cannot be stored
@@ -45,6 +51,13 @@ struct Engine::Impl {
   /// A ticket for an equal job (JobTable::FindEqual), nothing if a job may be added, or why not.
   StatusOr<std::optional<JobTicket>> JoinOrRefuse(const Submission& submission)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// The job as a list shows it; `place` is its place in the queue if it waits.
+  ListedJob Listed(Job& job, uint32_t place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  void ListUnfinished(const JobQuery& query, const std::optional<ServicePlace>& after, JobList* list)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// Adds ended jobs that the store has, the latest first. Not under the engine's mutex.
+  Status AddFromStore(const store::HistoryFilter& filter, std::optional<store::HistoryPlace> after, size_t most,
+                      std::vector<store::EndedJob>* ended);
   StatusOr<JobResult> AwaitJob(StateLock& lock, std::shared_ptr<Job> job, std::optional<TimePoint> until,
                                const std::stop_token& stop) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// Loads the parameters on the devices that are not lost.

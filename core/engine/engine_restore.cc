@@ -14,6 +14,7 @@ std::shared_ptr<Job> EndedJob(const store::StoredJob& stored) ABSL_EXCLUSIVE_LOC
   job->facts.kind = stored.kind;
   job->digest = stored.digest;
   job->priority = static_cast<Priority>(stored.priority);
+  job->subject = stored.subject;
   job->row = stored.row;
   job->life = JobLife(stored.fetched ? Life::kFetched : Life::kEnded);
   job->outcome = JobStateOf(stored.state);
@@ -26,6 +27,22 @@ std::shared_ptr<Job> EndedJob(const store::StoredJob& stored) ABSL_EXCLUSIVE_LOC
   return job;
 }
 
+/// What the history says of the time before the restart.
+struct Remembered {
+  int64_t last_number = 0;
+  store::Totals totals;
+  std::vector<store::NotedError> errors;
+};
+
+StatusOr<Remembered> ReadHistory(const store::JobStore& store) {
+  Remembered remembered;
+  CUZK_ASSIGN_OR_RETURN(const store::HistoryReader* history, store.history());
+  CUZK_ASSIGN_OR_RETURN(remembered.last_number, history->LastNumber());
+  CUZK_ASSIGN_OR_RETURN(remembered.totals, history->ReadTotals());
+  CUZK_ASSIGN_OR_RETURN(remembered.errors, history->Errors());
+  return remembered;
+}
+
 }  // namespace
 
 Status Engine::Impl::Store(Submission& submission, uint64_t most_bytes) {
@@ -34,7 +51,8 @@ Status Engine::Impl::Store(Submission& submission, uint64_t most_bytes) {
                           .kind = submission.facts.kind,
                           .priority = static_cast<uint8_t>(submission.priority),
                           .digest = submission.digest,
-                          .submitted_ms = parts.clock->WallMs()};
+                          .submitted_ms = parts.clock->WallMs(),
+                          .subject = submission.subject};
   if (!HasReserve(submission.facts.kind)) {
     CUZK_ASSIGN_OR_RETURN(submission.row, store->Accept(stored, submission.vanilla, most_bytes));
     return absl::OkStatus();
@@ -59,6 +77,7 @@ Status Engine::Impl::Restore() {
   auto ago = [wall](int64_t then_ms) { return std::chrono::milliseconds(std::max<int64_t>(0, wall - then_ms)); };
   StateLock lock(state(), Actor::kCaller);
   const TimePoint now = Now();
+  RestoreHistory(lock, now, wall);
   state().counters.store_damaged_total = store->damaged().size();
   for (const std::string& damage : store->damaged()) pipeline.reports().Warn(lock, damage);
   for (const store::StoredJob& stored : jobs) {
@@ -80,11 +99,29 @@ Status Engine::Impl::Restore() {
   return absl::OkStatus();
 }
 
+void Engine::Impl::RestoreHistory(StateLock& lock, TimePoint now, int64_t wall_ms) {
+  const StatusOr<Remembered> remembered = ReadHistory(*store);
+  if (!remembered.ok()) {
+    state().history.KeepInMemory();
+    pipeline.reports().Warn(lock,
+                            StrCat("the history of jobs cannot be used; it is kept in memory until the next start: ",
+                                   remembered.status().message()));
+    return;
+  }
+  state().history.Continue(remembered->last_number);
+  for (const auto& [what, jobs] : remembered->totals) state().kinds[what.first].Total(JobStateOf(what.second)) = jobs;
+  for (const store::NotedError& error : remembered->errors) {
+    const std::chrono::milliseconds ago(std::max<int64_t>(0, wall_ms - error.at_ms));
+    state().last_errors.push_back({error.text, now - ago});
+  }
+}
+
 void Engine::Impl::RestoreUnfinished(StateLock& lock, const store::StoredJob& stored, TimePoint submitted) {
   Submission submission{.job_id = stored.id,
                         .digest = stored.digest,
                         .priority = static_cast<Priority>(stored.priority),
                         .payload_bytes = stored.payload_bytes,
+                        .subject = stored.subject,
                         .row = stored.row,
                         .stored_bytes = std::max<uint64_t>(1, stored.payload_bytes),
                         .losses = stored.losses};

@@ -12,8 +12,12 @@ namespace {
 /// Ended jobs are shown for so long.
 constexpr std::chrono::seconds kShowEnded{30};
 
-JobStatus StatusOfJob(const Reports& reports, Job& job, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
+}  // namespace
+
+JobStatus StatusOfJob(const Reports& reports, Job& job, TimePoint now) {
   JobStatus out{.progress = reports.ProgressOf(job), .priority = job.priority, .circuit = job.circuit};
+  out.subject = job.subject;
+  if (job.deadline && !Over(job)) out.deadline_seconds = Seconds(*job.deadline - now);
   out.submitted_seconds_ago = Seconds(now - job.submitted);
   if (job.started) out.started_seconds_ago = Seconds(now - *job.started);
   if (job.finished) out.finished_seconds_ago = Seconds(now - *job.finished);
@@ -25,6 +29,8 @@ JobStatus StatusOfJob(const Reports& reports, Job& job, TimePoint now) ABSL_EXCL
   }
   return out;
 }
+
+namespace {
 
 /// Partitions that hold the parameters of the job's circuit: from their admission until their proof is put together.
 uint32_t UsersOfParameters(const Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
@@ -50,6 +56,10 @@ namespace {
 
 void DescribeJobs(EngineState& state, const Reports& reports, TimePoint now, EngineStatus* out)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
+  std::map<uint64_t, uint32_t> places;
+  for (const auto& job : InOrderOfService(state.jobs)) {
+    if (Waits(*job)) places.emplace(job->key, static_cast<uint32_t>(places.size()) + 1);
+  }
   std::vector<JobStatus> ended;
   for (const auto& [key, job] : state.jobs.jobs()) {
     if (HasEnded(job->life.now())) {
@@ -57,10 +67,10 @@ void DescribeJobs(EngineState& state, const Reports& reports, TimePoint now, Eng
       continue;
     }
     out->jobs.push_back(StatusOfJob(reports, *job, now));
-    const JobProgress& progress = out->jobs.back().progress;
-    const bool waits = progress.stage == Stage::kQueued && progress.partitions_done == 0;
+    const auto place = places.find(key);
+    if (place != places.end()) out->jobs.back().place = place->second;
     KindStatus& kind = out->kinds[job->facts.kind];
-    (waits ? kind.pending : kind.in_progress)++;
+    (place != places.end() ? kind.pending : kind.in_progress)++;
     if (uint32_t users = UsersOfParameters(*job)) out->parameter_users[job->circuit] += users;
   }
   for (JobStatus& job : ended) out->jobs.push_back(std::move(job));
@@ -82,6 +92,7 @@ EngineStatus Engine::Snapshot() const {
     StateLock lock(state, Actor::kCaller);
     out.kinds = state.kinds;
     out.counters = state.counters;
+    out.counters.history_lost_total = state.history.lost_total();
     if (auto asked = impl_->StoreAsked()) out.store_wait_seconds = std::max(0.0, Seconds(now - *asked));
     for (const ErrorNote& error : state.last_errors) out.last_errors.push_back({error.text, Seconds(now - error.when)});
     out.results_kept = state.jobs.ended();

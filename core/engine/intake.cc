@@ -36,6 +36,9 @@ StatusOr<Submission> TakeIn(ProofRequest request, const ProofWork& work, const E
   submission.deadline = request.deadline;
   submission.job_id = request.request_id.empty() ? RandomUuid() : std::move(request.request_id);
   submission.payload_bytes = bytes;
+  submission.subject = {.miner = request.vanilla.miner_id,
+                        .sector = request.vanilla.sector_number,
+                        .partition = request.vanilla.partition_index};
   submission.vanilla = std::move(request.vanilla);
   return submission;
 }

@@ -56,7 +56,8 @@ Status Daemon::Parts::Reload(const StatusOr<Settings>& read) {
   engine->SetLimits({.max_unfinished_jobs = now.engine.max_unfinished_jobs,
                      .max_results = now.engine.max_results,
                      .result_age = now.engine.result_age,
-                     .max_job_time = now.engine.max_job_time});
+                     .max_job_time = now.engine.max_job_time,
+                     .history = now.engine.history});
   settings.Set(std::move(next));
   if (!changes.applied.empty()) log.Info(StrCat("settings changed: ", Joined(changes.applied)));
   if (!changes.need_restart.empty()) {

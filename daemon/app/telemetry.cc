@@ -169,6 +169,7 @@ void PublishCounters(const engine::EngineCounters& counters, Metrics& metrics) {
       {MetricId::kPartitionsProved, counters.partitions_total},
       {MetricId::kPartitionsRetried, counters.retries_total},
       {MetricId::kProofsRefusedByVerifier, counters.wrong_proofs_total},
+      {MetricId::kHistoryLost, counters.history_lost_total},
       {MetricId::kStoreErrors, counters.store_errors_total},
       {MetricId::kStoreDamaged, counters.store_damaged_total},
       {MetricId::kVerifierDisagreements, counters.verifier_disagreements_total},

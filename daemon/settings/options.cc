@@ -62,6 +62,7 @@ StatusOr<engine::EngineOptions> MakeEngineOptions(const Settings& settings) {
   CUZK_ASSIGN_OR_RETURN(options.max_job_time, WholeSeconds(settings, "jobs.max_time"));
   options.state_directory = settings.Text("jobs.state_directory");
   options.max_stored_bytes = SizeOf(settings, "jobs.stored");
+  options.history = {.age = settings.Duration("jobs.history"), .most = Small(settings, "jobs.history_max")};
   options.max_losses = Small(settings, "jobs.losses");
   CUZK_ASSIGN_OR_RETURN(options.result_age, WholeSeconds(settings, "jobs.result_age"));
   return options;

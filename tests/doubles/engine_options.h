@@ -16,12 +16,16 @@ inline engine::EngineOptions Filled(engine::EngineOptions options) {
   fill(options.result_age, std::chrono::seconds(3600));
   fill(options.synthesis_threads, 1u);
   fill(options.workers_per_device, 2u);
+  fill(options.history.age, std::chrono::milliseconds(std::chrono::hours(24)));
+  fill(options.history.most, 1000u);
   fill(options.max_stored_bytes, uint64_t{8} << 30);
   return options;
 }
 
 /// The same limits, for Engine::SetLimits.
-inline constexpr engine::EngineLimits kLimits{
-    .max_unfinished_jobs = 256, .max_results = 1000, .result_age = std::chrono::seconds(3600)};
+inline constexpr engine::EngineLimits kLimits{.max_unfinished_jobs = 256,
+                                              .max_results = 1000,
+                                              .result_age = std::chrono::seconds(3600),
+                                              .history = {.age = std::chrono::hours(24), .most = 1000}};
 
 }  // namespace cuzk::testing_support

@@ -29,6 +29,7 @@ enum class MetricId : uint8_t {
   kJobsJoined,
   kJobsRefused,
   kResultsKept,
+  kHistoryLost,
   kSchedulerTurns,
   kSynthesisThreads,
   kSynthesisActive,

@@ -43,6 +43,8 @@ constexpr MetricRow kRows[] = {
      "Requests that joined an existing job with the same content.", {}},
     {kJobsRefused, kCounter, "cuzk_jobs_refused_total", "", "Requests that were refused.", {}},
     {kResultsKept, kGauge, "cuzk_results_kept", "", "Ended jobs whose results are kept.", {}},
+    {kHistoryLost, kCounter, "cuzk_history_lost_total", "",
+     "Ended jobs that are missing in the history because the job store could not write them.", {}},
 
     // Synthesis, devices.
     {kSchedulerTurns, kCounter, "cuzk_scheduler_turns_total", "",

@@ -116,6 +116,14 @@ constexpr SettingRow kRows[] = {
      "failures, then proofs that were not fetched; within each group, the oldest first.",
      "1..1000000"},
     {"jobs.result_age", kDuration, "24h", "", "", "", true, "The time for which a result is kept."},
+    {"jobs.history", kDuration, "720h", "", "", "", true,
+     "The time for which jobs that ended are listed by cuzkctl jobs and on the live page, without their proofs. The "
+     "history is kept in jobs.state_directory; if that is empty, the last 1000 jobs are kept in memory. 0s: no "
+     "history.",
+     "0s..87600h"},
+    {"jobs.history_max", kInteger, "100000", "", "jobs", "", true,
+     "The number of jobs in the history. Above it, the oldest are dropped. 100000 jobs take about 30 MB of disk.",
+     "0..10000000"},
     {"jobs.drain", kDuration, "30m", "", "", "", true,
      "The time that running jobs are given to end after SIGTERM. The remaining jobs continue at the next start, or "
      "fail if jobs.state_directory is empty."},

@@ -18,6 +18,7 @@
 #include "core/groth16/proof.h"
 #include "core/memory/budget.h"
 #include "core/prover/device/device.h"
+#include "core/store/history.h"
 
 namespace cuzk::engine {
 
@@ -31,6 +32,7 @@ struct Submission {
   filecoin::VanillaRequest vanilla;
   memory::Reservation memory;  ///< the request's bytes and those of its parsed form
   uint64_t payload_bytes = 0;  ///< of the request
+  store::Subject subject;      ///< of the request
   int64_t row = 0;             ///< in the job store; 0: not stored
   uint64_t stored_bytes = 0;   ///< of a restored job's payload, which is read when its turn comes
   uint32_t losses = 0;         ///< of a restored job
@@ -73,6 +75,7 @@ struct Job {
   Bytes32 digest{};
   TimePoint submitted{};
   uint64_t payload_bytes = 0;
+  store::Subject subject;
   int64_t row = 0;        ///< in the job store; 0: not stored
   std::stop_source stop;  ///< requested once the job is over
 
@@ -99,6 +102,7 @@ struct Job {
   std::optional<TimePoint> started ABSL_GUARDED_BY(kEngineState), finished ABSL_GUARDED_BY(kEngineState),
       load_began ABSL_GUARDED_BY(kEngineState);
   JobTimings timings ABSL_GUARDED_BY(kEngineState);
+  store::JobTimes spent ABSL_GUARDED_BY(kEngineState);  ///< on the stages that are not in `timings`
 
   // The end.
   Outcome recording ABSL_GUARDED_BY(kEngineState);  ///< while kRecording: how it will end

@@ -28,6 +28,7 @@ std::shared_ptr<Job> JobTable::Add(Submission submission, TimePoint now) {
   job->deadline = submission.deadline;
   job->submitted = now;
   job->payload_bytes = submission.payload_bytes;
+  job->subject = submission.subject;
   job->vanilla = std::move(submission.vanilla);
   job->memory = std::move(submission.memory);
   job->row = submission.row;

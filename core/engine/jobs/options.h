@@ -18,6 +18,7 @@
 #include "core/prover/device/device.h"
 #include "core/prover/parameters/parameter_store.h"
 #include "core/store/health.h"
+#include "core/store/history.h"
 
 namespace cuzk::engine {
 
@@ -49,7 +50,8 @@ struct EngineOptions {
 
   /// Where accepted jobs and results survive a restart; empty: nowhere.
   std::filesystem::path state_directory;
-  uint64_t max_stored_bytes{};  ///< of unfinished requests there; more: RESOURCE_EXHAUSTED
+  store::HistoryLimits history{};  ///< of the jobs that ended, there
+  uint64_t max_stored_bytes{};     ///< of unfinished requests there; more: RESOURCE_EXHAUSTED
 
   /// A job that was in work this often when its device was lost, or on a device, in parsing or in synthesis when the
   /// process died without a drain, fails instead of being tried again. 0: no limit.
@@ -67,6 +69,7 @@ struct EngineLimits {
   uint32_t max_results{};
   std::chrono::seconds result_age{};
   std::chrono::seconds max_job_time{};
+  store::HistoryLimits history{};
 };
 
 /// Told about measurements; called from the engine's threads, must return quickly, may be called concurrently.

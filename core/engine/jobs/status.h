@@ -30,6 +30,9 @@ struct JobStatus {
   JobProgress progress;
   Priority priority{};
   std::string circuit;  ///< id; for PoRep empty until the C1 was read
+  store::Subject subject;
+  uint32_t place = 0;                      ///< in the queue, from 1; 0: it does not wait
+  std::optional<double> deadline_seconds;  ///< until its callers' deadline or the operator's limit
   double submitted_seconds_ago = 0;
   std::optional<double> started_seconds_ago, finished_seconds_ago;
   std::vector<PartitionStatus> partitions;
@@ -64,13 +67,21 @@ struct DeviceStatus {
 
 struct KindStatus {
   uint32_t pending = 0, in_progress = 0;  ///< unfinished jobs, each counted once; pending: no partition began
-  uint64_t completed_total = 0, failed_total = 0, cancelled_total = 0;
+  uint64_t completed_total = 0, failed_total = 0, cancelled_total = 0;  ///< since the job store was made
+
+  /// That of a final state.
+  uint64_t& Total(JobState state) {
+    return state == JobState::kCompleted ? completed_total
+           : state == JobState::kFailed  ? failed_total
+                                         : cancelled_total;
+  }
 };
 
 struct EngineCounters {
   uint64_t submitted_total = 0, joined_total = 0, refused_total = 0;
   uint64_t wrong_proofs_total = 0;            ///< partitions whose proof did not verify
   uint64_t verifier_disagreements_total = 0;  ///< jobs whose proofs verified one by one, but not together
+  uint64_t history_lost_total = 0;            ///< ended jobs that could not be written to the history
   uint64_t store_errors_total = 0;            ///< writes to the job store that failed
   uint64_t store_damaged_total = 0;           ///< jobs whose row, proof or request the disk has changed
   uint64_t device_errors_total = 0;           ///< partitions that a device gave back with an error

@@ -8,7 +8,12 @@
 namespace cuzk::engine {
 namespace {
 
-constexpr size_t kLastErrors = 20;
+/// Adds to what a job has spent on a stage that its timings do not have.
+void Spend(Job& job, Stage stage, uint64_t milliseconds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
+  if (stage == Stage::kParsing) job.spent.parsing_ms += milliseconds;
+  if (stage == Stage::kFinishing) job.spent.finishing_ms += milliseconds;
+  if (stage == Stage::kVerifying) job.spent.verifying_ms += milliseconds;
+}
 
 }  // namespace
 
@@ -38,8 +43,10 @@ void Reports::Publish(Job& job) const {
 }
 
 void Reports::Note(std::string text) {
+  state_.history.Add(store::NotedError{.at_ms = clock_.WallMs(), .text = text});
+  state_.record_work.NotifyAll();
   state_.last_errors.push_front(ErrorNote{std::move(text), clock_.Now()});
-  if (state_.last_errors.size() > kLastErrors) state_.last_errors.pop_back();
+  if (state_.last_errors.size() > store::kErrorsKept) state_.last_errors.pop_back();
 }
 
 void Reports::Warn(StateLock& lock, std::string text) {
@@ -48,10 +55,11 @@ void Reports::Warn(StateLock& lock, std::string text) {
   lock.After([observer = observer_, text = std::move(text)] { observer->OnWarning(text); });
 }
 
-void Reports::Measured(const Job& job, Stage stage, Duration took, Actor actor) {
+void Reports::Measured(Job& job, Stage stage, Duration took, Actor actor) {
   {
     StateLock lock(state_, actor);
     state_.estimator.Measured(job.circuit, stage, Seconds(took));
+    Spend(job, stage, Milliseconds(took));
   }
   if (observer_ != nullptr) observer_->OnStage(job.facts.kind, stage, Seconds(took));
 }

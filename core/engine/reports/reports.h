@@ -25,7 +25,7 @@ class Reports {
   /// The same, and tells the observer when the mutex has been released.
   void Warn(StateLock& lock, std::string text) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// A stage of a job or of one of its partitions took this long. Takes the engine's mutex.
-  void Measured(const Job& job, Stage stage, Duration took, Actor actor);
+  void Measured(Job& job, Stage stage, Duration took, Actor actor);
   /// The same of loading, whose jobs are all those of the circuit and whose estimate is known already.
   void MeasuredLoad(filecoin::Kind kind, double seconds) const;
 

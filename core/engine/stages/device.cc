@@ -94,6 +94,7 @@ void DeviceStage::Begin(unsigned worker, const DeviceTask& task) {
   Job& job = *task.task.job;
   job.partitions[task.task.index].state = PartitionState::kGpu;
   job.worker = StrCat(number_, ".", worker);
+  job.spent.waiting_ms += Milliseconds(c_.Now() - task.task.began);
   workers_[worker] = Worker{task.task.job, task.task.index, c_.Now(), workers_[worker].busy};
   c_.reports.Publish(job);
   // Under the mutex, so that the bars are in the order in which the workers took their partitions.

@@ -8,6 +8,29 @@
 
 namespace cuzk::engine {
 
+namespace {
+
+/// The stage in which a job failed: that of the thread that found the fault, whatever its other partitions did.
+Stage FailedIn(const Job& job, Actor by) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
+  switch (by) {
+    case Actor::kSynthesis:
+      return job.life.Is(Life::kParsing) ? Stage::kParsing : Stage::kSynthesis;
+    case Actor::kLoader:
+      return Stage::kLoadingParameters;
+    case Actor::kWorker:
+      return Stage::kDevice;
+    case Actor::kFinisher:
+      return Stage::kVerifying;
+    case Actor::kCaller:
+    case Actor::kScheduler:
+    case Actor::kRecorder:
+      break;
+  }
+  return job.last_stage;
+}
+
+}  // namespace
+
 std::optional<TimePoint> JobControl::WithinLimit(std::optional<TimePoint> deadline, TimePoint submitted) const {
   if (p_.state.max_job_time.count() == 0) return deadline;
   const TimePoint latest = submitted + p_.state.max_job_time;
@@ -107,6 +130,9 @@ void JobControl::StopWork(StateLock& lock, Job& job) {
       Remains{Passage(p_.state, p_.state.in_flight), std::move(job.vanilla), std::move(job.parsed)});
   lock.After([remains]() mutable { remains.reset(); });
   job.memory.Release();
+  if (job.life.Is(Life::kLoading) && job.load_began) {
+    job.timings.srs_load_ms += Milliseconds(p_.clock.Now() - *job.load_began);
+  }
   if (job.life.Is(Life::kLoading)) p_.circuits.StopUnwantedLoads(job);
   job.stop.request_stop();
   p_.state.scheduler.Remove(job.key);
@@ -116,6 +142,7 @@ void JobControl::StopWork(StateLock& lock, Job& job) {
 bool JobControl::End(StateLock& lock, Job& job, Outcome outcome) {
   if (Over(job)) return false;
   StopWork(lock, job);
+  if (outcome.state == JobState::kFailed) job.last_stage = FailedIn(job, lock.actor());
   if (p_.records == nullptr || job.row == 0) {
     Conclude(lock, job, std::move(outcome));
   } else {
@@ -149,6 +176,7 @@ void JobControl::ConcludeUrgent(StateLock& lock) {
 void JobControl::Conclude(StateLock& lock, Job& job, Outcome outcome) {
   const auto ended = p_.state.jobs.Find(job.key);  // it may be forgotten at once
   const JobState state = outcome.state;
+  Remember(job, outcome);
   const bool report = p_.observer != nullptr;
   p_.state.jobs.Finish(job, std::move(outcome), p_.clock.Now(), report ? Life::kReporting : Life::kEnded, lock.actor());
   KindStatus& kind = p_.state.kinds[job.facts.kind];
@@ -161,6 +189,15 @@ void JobControl::Conclude(StateLock& lock, Job& job, Outcome outcome) {
   p_.reports.Publish(job);
   p_.state.ended.NotifyAll();
   if (report) lock.After([this, ended, result = ResultOf(job), by = lock.actor()] { Report(*ended, result, by); });
+}
+
+void JobControl::Remember(const Job& job, const Outcome& outcome) {
+  store::EndedJob ended = FactsOf(job, p_.clock.Now(), p_.clock.WallMs());
+  ended.finished_ms = p_.clock.WallMs();
+  ended.state = RowStateOf(outcome.state);
+  if (outcome.state != JobState::kCompleted) ended.error = outcome.text;
+  p_.state.history.Add(std::move(ended));
+  p_.state.record_work.NotifyAll();
 }
 
 void JobControl::Report(Job& job, const JobResult& result, Actor actor) {

@@ -76,6 +76,8 @@ class JobControl {
 
  private:
   void StopWork(StateLock& lock, Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// A job that ends enters the history.
+  void Remember(const Job& job, const Outcome& outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   void Report(Job& job, const JobResult& result, Actor actor);
 
   const Parts p_;

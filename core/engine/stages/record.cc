@@ -16,11 +16,11 @@ void RecordStage::Start(JobControl& jobs, Reports& reports) {
 void RecordStage::Push(RecordTask task) {
   task.since = clock_.Now();
   records_.push_back(std::move(task));
-  wake_.NotifyOne();
+  state_.record_work.NotifyAll();
 }
 
 void RecordStage::Stop() {
-  wake_.NotifyAll();
+  state_.record_work.NotifyAll();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -32,17 +32,35 @@ std::optional<TimePoint> RecordStage::OldestTask() const {
 void RecordStage::Run() {
   for (;;) {
     RecordTask task;
+    History::Batch history;
+    store::HistoryLimits limits;
     {
       StateLock lock(state_, Actor::kRecorder);
-      while (!state_.stopping && records_.empty()) lock.Wait(wake_);
-      if (records_.empty()) return;
-      task = std::move(records_.front());
-      records_.pop_front();
-      writing_since_ = task.since;
+      while (!state_.stopping && records_.empty() && !state_.history.waits()) lock.Wait(state_.record_work);
+      if (records_.empty() && !state_.history.waits()) return;
+      if (records_.empty()) {  // what callers wait for goes first
+        history = state_.history.Take();
+        limits = state_.history_limits;
+      } else {
+        task = std::move(records_.front());
+        records_.pop_front();
+        writing_since_ = task.since;
+      }
+    }
+    if (!history.empty()) {
+      WriteHistory(history, limits);
+      continue;
     }
     const Status written = Write(task);
     Finish(std::move(task), written);
   }
+}
+
+void RecordStage::WriteHistory(const History::Batch& batch, const store::HistoryLimits& limits) {
+  const Status written = store_.Remember(batch.jobs, batch.errors, limits);
+  StateLock lock(state_, Actor::kRecorder);
+  if (!state_.history.Done(batch, written.ok())) return;
+  reports_->Warn(lock, StrCat("jobs that end are missing in the history until it can be written: ", written.message()));
 }
 
 Status RecordStage::Write(const RecordTask& task) {

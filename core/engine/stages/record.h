@@ -32,13 +32,13 @@ class RecordStage {
   void Run();
   Status Write(const RecordTask& task);
   void Finish(RecordTask task, const Status& written);
+  void WriteHistory(const History::Batch& batch, const store::HistoryLimits& limits);
 
   EngineState& state_;
   store::JobStore& store_;
   const Clock& clock_;
   JobControl* jobs_ = nullptr;  // since Start
   Reports* reports_ = nullptr;
-  Condition wake_;
   std::deque<RecordTask> records_ ABSL_GUARDED_BY(kEngineState);          // in the order in which they are written
   std::optional<TimePoint> writing_since_ ABSL_GUARDED_BY(kEngineState);  // when the task in hand was asked for
   std::jthread thread_;                                                   // last: joined first

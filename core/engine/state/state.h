@@ -14,6 +14,7 @@
 
 #include "core/base/mutex.h"
 #include "core/engine/jobs/guard.h"
+#include "core/engine/jobs/history.h"
 #include "core/engine/jobs/job_table.h"
 #include "core/engine/jobs/lifecycle.h"
 #include "core/engine/jobs/options.h"
@@ -33,12 +34,15 @@ struct EngineState {
   explicit EngineState(const EngineOptions& options)
       : jobs({options.max_results, options.result_age}),
         scheduler(options.overtakes),
+        history(!options.state_directory.empty()),
         max_unfinished_jobs(options.max_unfinished_jobs),
-        max_job_time(options.max_job_time) {}
+        max_job_time(options.max_job_time),
+        history_limits(options.history) {}
 
   Mutex mutex;  ///< kEngineState; held through a StateLock alone
   JobTable jobs ABSL_GUARDED_BY(kEngineState);
   Scheduler scheduler ABSL_GUARDED_BY(kEngineState);
+  History history ABSL_GUARDED_BY(kEngineState);
   Estimator estimator ABSL_GUARDED_BY(kEngineState);
   EngineCounters counters ABSL_GUARDED_BY(kEngineState);
   std::map<filecoin::Kind, KindStatus> kinds ABSL_GUARDED_BY(kEngineState);  ///< the totals
@@ -51,8 +55,11 @@ struct EngineState {
   uint32_t max_unfinished_jobs ABSL_GUARDED_BY(kEngineState);
   std::chrono::seconds max_job_time ABSL_GUARDED_BY(kEngineState);  ///< from submission; 0: no limit
 
+  store::HistoryLimits history_limits ABSL_GUARDED_BY(kEngineState);
+
   Condition ended;         ///< a job ended or was suspended, or the engine refuses jobs
   Condition loads_wanted;  ///< a job may wait for parameters
+  Condition record_work;   ///< something is to be written to the job store
   Condition device_work;   ///< a device's queue, or the urgency of what is in it, has changed
 
   // With locks of their own.

@@ -1,0 +1,31 @@
+#pragma once
+// In which order unfinished jobs are served, as far as it can be told beforehand.
+
+#include <memory>
+#include <vector>
+
+#include "core/engine/jobs/job_table.h"
+
+namespace cuzk::engine {
+
+/// Whether no partition of an unfinished job has begun.
+bool Waits(const Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+
+/// Where an unfinished job is in the order of service.
+struct ServicePlace {
+  bool waits = false;
+  Priority priority{};
+  uint64_t key = 0;
+
+  /// Jobs that are under way go before those that wait; of either, the most urgent goes first.
+  bool operator<(const ServicePlace& other) const {
+    if (waits != other.waits) return other.waits;
+    return priority != other.priority ? priority > other.priority : key < other.key;
+  }
+};
+ServicePlace PlaceOf(const Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+
+/// The unfinished jobs: those that are under way, then those that wait, each the most urgent first.
+std::vector<std::shared_ptr<Job>> InOrderOfService(const JobTable& jobs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+
+}  // namespace cuzk::engine
