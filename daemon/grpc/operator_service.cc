@@ -1,9 +1,15 @@
 #include "daemon/grpc/operator_service.h"
 
 #include "daemon/common/convert.h"
+#include "daemon/common/job_messages.h"
 #include "daemon/grpc/call.h"
 
 namespace cuzk::daemon {
+namespace {
+
+constexpr const char* kTooManyLists = "too many clients are listing jobs; try again later";
+
+}  // namespace
 
 OperatorService::OperatorService(const Parts& parts, std::stop_token stop)
     : BoundedService(parts.memory),
@@ -15,6 +21,8 @@ OperatorService::OperatorService(const Parts& parts, std::stop_token stop)
   AddStream(service + "Watch", &OperatorService::Watch);
   AddUnary(service + "GetTimeline", &OperatorService::GetTimeline);
   AddUnary(service + "GetSettings", &OperatorService::GetSettings);
+  AddUnary(service + "ListJobs", &OperatorService::ListJobs);
+  AddUnary(service + "GetJob", &OperatorService::GetJob);
   AddUnary(service + "Probe", &OperatorService::Probe);
 }
 
@@ -51,6 +59,32 @@ grpc::Status OperatorService::GetTimeline(grpc::ServerContext* context, const cu
   parts_.calls->WhenAnswered(*context, [place](bool) {});  // until then
   response->set_chrome_trace_json(engine_.TimelineJson());
   return FinishCall(metrics_, "GetTimeline", absl::OkStatus());
+}
+
+grpc::Status OperatorService::ListJobs(grpc::ServerContext*, const cuzkd::v1::ListJobsRequest* request,
+                                       cuzkd::v1::ListJobsResponse* response) {
+  const auto list = [&]() -> Status {
+    const std::shared_ptr<void> place = lists_.Enter();
+    if (place == nullptr) return absl::ResourceExhaustedError(kTooManyLists);
+    CUZK_ASSIGN_OR_RETURN(const engine::JobQuery query, ToJobQuery(*request));
+    CUZK_ASSIGN_OR_RETURN(const engine::JobList jobs, engine_.ListJobs(query));
+    for (const engine::ListedJob& job : jobs.jobs) *response->add_jobs() = ToJobMessage(job, kListedErrorBytes);
+    response->set_next_page_token(jobs.next);
+    return absl::OkStatus();
+  };
+  return FinishCall(metrics_, "ListJobs", list());
+}
+
+grpc::Status OperatorService::GetJob(grpc::ServerContext*, const cuzkd::v1::GetJobRequest* request,
+                                     cuzkd::v1::GetJobResponse* response) {
+  const auto find = [&]() -> Status {
+    const std::shared_ptr<void> place = lists_.Enter();
+    if (place == nullptr) return absl::ResourceExhaustedError(kTooManyLists);
+    CUZK_ASSIGN_OR_RETURN(const engine::ListedJob job, engine_.FindJob(request->job_id()));
+    *response->mutable_job() = ToJobMessage(job, job.facts.error.size());
+    return absl::OkStatus();
+  };
+  return FinishCall(metrics_, "GetJob", find());
 }
 
 grpc::Status OperatorService::Probe(grpc::ServerContext*, const cuzkd::v1::ProbeRequest*, cuzkd::v1::ProbeResponse*) {

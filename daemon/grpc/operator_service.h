@@ -32,12 +32,15 @@ class OperatorService final : public BoundedService {
   grpc::Status Watch(grpc::ServerContext*, const cuzkd::v1::WatchRequest*, grpc::ServerWriter<cuzkd::v1::JobProgress>*);
   grpc::Status GetTimeline(grpc::ServerContext*, const cuzkd::v1::GetTimelineRequest*, cuzkd::v1::GetTimelineResponse*);
   grpc::Status GetSettings(grpc::ServerContext*, const cuzkd::v1::GetSettingsRequest*, cuzkd::v1::GetSettingsResponse*);
+  grpc::Status ListJobs(grpc::ServerContext*, const cuzkd::v1::ListJobsRequest*, cuzkd::v1::ListJobsResponse*);
+  grpc::Status GetJob(grpc::ServerContext*, const cuzkd::v1::GetJobRequest*, cuzkd::v1::GetJobResponse*);
   grpc::Status Probe(grpc::ServerContext*, const cuzkd::v1::ProbeRequest*, cuzkd::v1::ProbeResponse*);
 
  private:
   engine::Engine& engine_;
   Metrics& metrics_;
   const Parts parts_;
+  FewAtOnce lists_{8};  // the history is read from a disk
   const std::stop_token stop_;
 };
 

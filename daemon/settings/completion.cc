@@ -184,6 +184,7 @@ CompletionValues ControlValues() {
   for (const char* file : {"--config", "--request", "--out", "--proof", "--vk", "--expect", "--toxic-waste"})
     values[file] = {};
   values["--print-completion"] = {"bash", "zsh"};
+  values["--state"] = {"queued", "running", "completed", "failed", "cancelled"};
   for (const filecoin::KindRow& kind : filecoin::Kinds()) values["--kind"].emplace_back(kind.name);
   for (const filecoin::SizeRow& size : filecoin::Sizes()) values["--size"].emplace_back(size.name);
   for (const filecoin::Circuit& circuit : filecoin::Circuits()) {

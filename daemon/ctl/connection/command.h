@@ -37,9 +37,10 @@ struct Command {
 using Commands = std::vector<Command>;
 
 // One function per file; each adds its subcommands to the program.
-void AddProve(CLI::App& program, Commands& commands);   ///< prove, submit, await
-void AddJobs(CLI::App& program, Commands& commands);    ///< cancel, watch
-void AddStatus(CLI::App& program, Commands& commands);  ///< status, preload, evict
+void AddProve(CLI::App& program, Commands& commands);    ///< prove, submit, await
+void AddJobs(CLI::App& program, Commands& commands);     ///< cancel, watch
+void AddJobList(CLI::App& program, Commands& commands);  ///< jobs, job
+void AddStatus(CLI::App& program, Commands& commands);   ///< status, preload, evict
 void AddVerify(CLI::App& program, Commands& commands);
 void AddParams(CLI::App& program, Commands& commands);   ///< params make, inspect, check
 void AddCircuit(CLI::App& program, Commands& commands);  ///< circuit list, fit, digest
