@@ -63,14 +63,17 @@ ControlExit Print(const Findings& findings, bool as_json) {
 
 StatusOr<ControlExit> RunDoctor(const Session& session, bool digests) {
   Findings all{CheckProcessor(), CheckSettings(session)};
-  Append(all, CheckMachine("/", session.settings));
-  Append(all, CheckDevices("/", session.settings));
+  RunningSettings running = AskForSettings(session);
+  const Settings& used = running.settings ? *running.settings : session.settings;
+  Append(all, CheckMachine("/", used));
+  Append(all, CheckDevices("/", used));
   Append(all, CheckKernelLog("/"));
-  Append(all, CheckParameters(session.settings, digests));
-  Append(all, CheckDisk(session.settings));
-  Append(all, CheckState(session.settings));
+  Append(all, CheckParameters(used, digests));
+  Append(all, CheckDisk(used));
+  Append(all, CheckState(used));
   DaemonFindings daemon = CheckDaemon(session);
   Append(all, std::move(daemon.findings));
+  Append(all, std::move(running.findings));
   Append(all, CheckLimits("/", daemon.pid));
   return Print(all, session.json);
 }
@@ -92,7 +95,8 @@ std::string_view LevelName(Level level) {
 void AddDoctor(CLI::App& program, Commands& commands) {
   auto digests = std::make_shared<bool>(false);
   CLI::App* doctor = program.add_subcommand("doctor", "Check the driver, cards, memory, limits, files and the daemon");
-  doctor->add_flag("--digests", *digests, "Also read every parameter file and compare it with its published digest");
+  doctor->add_flag("--digests", *digests,
+                   "Also read every parameter file and compare it with its published digest or development record");
   commands.push_back({.app = doctor,
                       .action = [digests](const Session& session) { return RunDoctor(session, *digests); },
                       .tolerant = true});

@@ -2,6 +2,7 @@
 // What `cuzkctl doctor` looks at. Each check gives one line or several; none changes anything that stays.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,6 @@ using Findings = std::vector<Finding>;
 /// "ok", "warn", "fail".
 std::string_view LevelName(Finding::Level level);
 
-
 /// Versions, memory, huge pages. `root` stands for "/" (a test gives a folder).
 Findings CheckMachine(const std::filesystem::path& root, const Settings& settings);
 
@@ -33,7 +33,8 @@ Findings CheckDevices(const std::filesystem::path& root, const Settings& setting
 /// there is neither a driver nor an error.
 Findings CheckKernelLog(const std::filesystem::path& root);
 
-/// Parameter and key files by circuit. `digests`: read the whole files and compare them with what was published.
+/// Parameter and key files by circuit. `digests`: read the whole files and compare them with what was published,
+/// or with the record of development files.
 Findings CheckParameters(const Settings& settings, bool digests);
 /// How fast the largest parameter file is read from the disk.
 Findings CheckDisk(const Settings& settings);
@@ -48,6 +49,14 @@ struct DaemonFindings {
   Findings findings;
   int pid = 0;  ///< of the daemon, where its socket tells
 };
+/// What the running daemon has for settings, and how they differ from those of the session. Nothing if it does not
+/// tell.
+struct RunningSettings {
+  std::optional<Settings> settings;
+  Findings findings;
+};
+RunningSettings AskForSettings(const Session& session);
+
 /// Whether the daemon answers, and whether it is of this version.
 DaemonFindings CheckDaemon(const Session& session);
 

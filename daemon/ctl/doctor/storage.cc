@@ -44,6 +44,13 @@ std::string KeyFault(const fs::path& folder, const filecoin::Circuit& circuit, b
   return *digest == circuit.key_digest ? "" : StrCat(circuit.key_file(), " is not the published key");
 }
 
+/// Reads a development file and compares it with the record beside it.
+Status CheckRecord(const fs::path& path) {
+  CUZK_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+  CUZK_ASSIGN_OR_RETURN(const groth16::ExpectedDigest expected, groth16::ExpectedDigestOf(path, std::nullopt));
+  return groth16::CheckDigest(file, expected, {});
+}
+
 Finding Present(const Settings& settings, const fs::path& folder, const filecoin::Circuit& circuit, bool digests) {
   Finding finding{Level::kOk, StrCat("parameters ", circuit.id)};
   fs::path path = folder / circuit.params_file();
@@ -59,6 +66,13 @@ Finding Present(const Settings& settings, const fs::path& folder, const filecoin
   }
   if (development) {
     finding.said += "; development parameters";
+    if (digests) {
+      if (Status same = CheckRecord(path); !same.ok()) {
+        return {Level::kFail, finding.check, StrCat(same.message()),
+                "make the parameters again with cuzkctl params make"};
+      }
+      finding.said += "; the digest is that of their record";
+    }
     bool allowed = settings.Bool("params.allow_development");
     finding.level = allowed ? Level::kWarn : Level::kFail;
     finding.advice = allowed ? "their maker can forge proofs; never use them on a real network"

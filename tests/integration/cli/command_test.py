@@ -208,6 +208,45 @@ class Doctor(InFolder):
             self.assertIn("development parameters", report[f"parameters {circuit}"]["said"])
         self.assertEqual(list(self.folder.iterdir()), [], "something was left")
 
+    def test_it_goes_by_the_settings_of_the_running_daemon(self):
+        file = self.folder / "cuzkd.toml"
+        file.write_text('[jobs]\nqueue = 7\n[memory]\nbudget = "2GiB"\n')
+        daemon = Daemon("--config", file, "--jobs.results", "5")
+        self.addCleanup(daemon.close)
+        report = self.doctor("--address", daemon.address, "--config", file, environment={
+            "CUZK_PARAMS_DIRECTORY": str(self.folder), "CUZK_JOBS_RESULTS": "5"})
+        # The folder of parameters is the daemon's, given by a flag: a difference, but of no file.
+        self.assertIn("parameters winning-2k", report)
+        self.assertIn("development parameters", report["parameters winning-2k"]["said"])
+        found = report["daemon settings"]
+        self.assertEqual(found["level"], "ok", found)
+        self.assertIn("(flag --params.directory)", found["said"])
+        self.assertIn("the checks go by the daemon's", found["said"])
+        file.write_text('[jobs]\nqueue = 8\n[memory]\nbudget = "3GiB"\n')
+        found = self.doctor("--address", daemon.address, "--config", file)["daemon settings"]
+        self.assertEqual(found["level"], "warn", found)
+        self.assertIn("jobs.queue is 7 in the daemon", found["said"])
+        self.assertIn("systemctl reload cuzkd applies jobs.queue", found["advice"])
+        self.assertIn("systemctl restart cuzkd applies memory.budget", found["advice"])
+
+    def test_digests_of_development_files_are_compared_with_their_record(self):
+        name = next(json.loads(line)["params"] for line in control("--json", "circuit", "list").out.splitlines()
+                    if json.loads(line)["circuit_id"] == "winning-2k")
+        for file in fixture.PARAMS.glob(name.removesuffix(".params") + ".*"):
+            shutil.copy(file, self.folder)
+        environment = {"CUZK_PARAMS_DIRECTORY": str(self.folder), "CUZK_PARAMS_ALLOW_DEVELOPMENT": "true"}
+        found = self.doctor("--digests", environment=environment)["parameters winning-2k"]
+        self.assertEqual(found["level"], "warn", found)
+        self.assertIn("the digest is that of their record", found["said"])
+        with open(self.folder / name, "r+b") as file:
+            file.seek(-40, 2)
+            byte = file.read(1)
+            file.seek(-40, 2)
+            file.write(bytes([byte[0] ^ 1]))
+        found = self.doctor("--digests", environment=environment)["parameters winning-2k"]
+        self.assertEqual(found["level"], "fail", found)
+        self.assertIn("params make", found["advice"])
+
     def test_development_parameters_are_refused_where_the_daemon_refuses_them(self):
         report = self.doctor(environment={"CUZK_PARAMS_DIRECTORY": str(fixture.PARAMS)})
         self.assertEqual(report["parameters winning-2k"]["level"], "fail")
