@@ -320,6 +320,16 @@ class House(unittest.TestCase):
         unread = [name for name in names if not re.search(reader % re.escape(name), text)]
         self.assertEqual(unread, [])
 
+    def test_every_metric_is_set(self):
+        """So does a metric that no code sets: it would be absent, or 0 for ever."""
+        table = ROOT / "core/base/metrics/metrics_table.cc"
+        names = re.findall(r"^\s*\{(k\w+), k(?:Counter|Gauge|Histogram),", table.read_text(), re.M)
+        self.assertGreater(len(names), 60)
+        text = "\n".join(p.read_text(errors="replace") for p in sources()
+                         if p != table and relative(p).startswith(("daemon/", "core/base/metrics/metrics.cc")))
+        unset = [name for name in names if not re.search(r"\b%s\b" % name, text)]
+        self.assertEqual(unset, [])
+
     def test_ctest_has_labels(self):
         if BUILD is None:
             self.skipTest("no build tree given")

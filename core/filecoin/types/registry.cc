@@ -1,7 +1,9 @@
 #include "core/filecoin/types/registry.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <iterator>
 #include <vector>
 
 #include "core/base/bytes.h"
@@ -139,32 +141,57 @@ std::vector<Circuit> MakeCircuits() {
   return circuits;
 }
 
-/// A run of five registered numbers, one for each published size, from 2 KiB to 64 GiB.
+/// Registered proofs that differ in their sector size alone.
 struct Family {
   Kind kind;
-  uint64_t first;
   std::string_view before, after;  // around the size in the name
   ApiVersion version;
   PorepFeature feature;
 };
 constexpr Family kFamilies[] = {
-    {Kind::kPorep, 0, "StackedDrg", "V1", ApiVersion::kV1_0, PorepFeature::kNone},
-    {Kind::kPorep, 5, "StackedDrg", "V1_1", ApiVersion::kV1_1, PorepFeature::kNone},
-    {Kind::kPorep, 10, "StackedDrg", "V1_1_Feat_SyntheticPoRep", ApiVersion::kV1_2, PorepFeature::kSynthetic},
-    {Kind::kPorep, 15, "StackedDrg", "V1_2_Feat_NonInteractivePoRep", ApiVersion::kV1_2, PorepFeature::kNonInteractive},
-    {Kind::kWindow, 5, "StackedDrgWindow", "V1", ApiVersion::kV1_0, PorepFeature::kNone},
-    {Kind::kWindow, 10, "StackedDrgWindow", "V1_2", ApiVersion::kV1_2, PorepFeature::kNone},
-    {Kind::kWinning, 0, "StackedDrgWinning", "V1", ApiVersion::kV1_0, PorepFeature::kNone},
-    {Kind::kSnap, 0, "StackedDrg", "V1", ApiVersion::kV1_1, PorepFeature::kNone},
+    {Kind::kPorep, "StackedDrg", "V1", ApiVersion::kV1_0, PorepFeature::kNone},
+    {Kind::kPorep, "StackedDrg", "V1_1", ApiVersion::kV1_1, PorepFeature::kNone},
+    {Kind::kPorep, "StackedDrg", "V1_1_Feat_SyntheticPoRep", ApiVersion::kV1_2, PorepFeature::kSynthetic},
+    {Kind::kPorep, "StackedDrg", "V1_2_Feat_NonInteractivePoRep", ApiVersion::kV1_2, PorepFeature::kNonInteractive},
+    {Kind::kWindow, "StackedDrgWindow", "V1", ApiVersion::kV1_0, PorepFeature::kNone},
+    {Kind::kWindow, "StackedDrgWindow", "V1_2", ApiVersion::kV1_2, PorepFeature::kNone},
+    {Kind::kWinning, "StackedDrgWinning", "V1", ApiVersion::kV1_0, PorepFeature::kNone},
+    {Kind::kSnap, "StackedDrg", "V1", ApiVersion::kV1_1, PorepFeature::kNone},
 };
+
+/// A published size and its registered numbers, in the order of kFamilies.
+struct RegisteredSize {
+  std::string_view size;
+  std::array<uint64_t, std::size(kFamilies)> numbers;
+};
+// clang-format off
+constexpr RegisteredSize kRegistered[] = {
+    // PoRep: V1, V1_1, synthetic, non-interactive; window: V1, V1_2; winning; snap.
+    {"2KiB", {0, 5, 10, 15, 5, 10, 0, 0}},
+    {"8MiB", {1, 6, 11, 16, 6, 11, 1, 1}},
+    {"512MiB", {2, 7, 12, 17, 7, 12, 2, 2}},
+    {"32GiB", {3, 8, 13, 18, 8, 13, 3, 3}},
+    {"64GiB", {4, 9, 14, 19, 9, 14, 4, 4}},
+};
+// clang-format on
+
+constexpr bool EachPublishedSizeIsRegistered() {
+  for (const SizeRow& size : kSizes) {
+    bool found = false;
+    for (const RegisteredSize& row : kRegistered) found = found || row.size == size.name;
+    if (found != size.published) return false;
+  }
+  return true;
+}
+static_assert(EachPublishedSizeIsRegistered());
 
 std::vector<RegisteredProof> MakeRegisteredProofs() {
   std::vector<RegisteredProof> proofs;
-  for (const Family& family : kFamilies) {
-    uint64_t number = family.first;
-    for (const SizeRow& size : kSizes) {
-      if (!size.published) continue;
-      proofs.push_back({family.kind, number++, StrCat(family.before, size.name, family.after),
+  for (size_t i = 0; i < std::size(kFamilies); ++i) {
+    const Family& family = kFamilies[i];
+    for (const RegisteredSize& row : kRegistered) {
+      const SizeRow& size = *FindSize(row.size);
+      proofs.push_back({family.kind, row.numbers[i], StrCat(family.before, size.name, family.after),
                         FindCircuit(family.kind, size), family.version, family.feature});
     }
   }
