@@ -9,7 +9,7 @@ function(hex_of text result)
 endfunction()
 
 file(READ "${FOLDER}/page.html" page HEX)
-foreach(part page.css page.js timeline.js)
+foreach(part page.css page.js jobs.js devices.js charts.js timeline.js)
   hex_of("{{${part}}}" marker)
   file(READ "${FOLDER}/${part}" text HEX)
   string(FIND "${page}" "${marker}" at)

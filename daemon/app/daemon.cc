@@ -1,8 +1,10 @@
 #include "daemon/app/daemon.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -165,6 +167,18 @@ void Daemon::Parts::WatchCards() {
   } else {
     log.Warning("Xid errors of the cards are not counted", {{"err", std::string(watch.status().message())}});
   }
+  std::vector<std::string> uuids;
+  for (const WatchedCard& card : cards) uuids.push_back(card.uuid);
+  // Where the driver does not tell, the page shows no temperatures: the line above has said why.
+  if (StatusOr<std::unique_ptr<CardSensors>> read = CardSensors::Start(uuids); read.ok()) sensors = *std::move(read);
+}
+
+MachineFacts Daemon::Parts::Machine() const {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) name[0] = '\0';
+  MachineFacts facts{.host = name.data()};
+  if (sensors != nullptr) facts.cards = sensors->Latest();
+  return facts;
 }
 
 engine::EngineStatus Daemon::Parts::Snapshot() const {
@@ -238,10 +252,12 @@ Status Daemon::Parts::Listen() {
                                                                .memory = &ingress,
                                                                .connection_ended = ConnectionEnded()}));
   if (options.http) {
-    CUZK_ASSIGN_OR_RETURN(
-        http, HttpServer::Start(
-                  *options.http,
-                  MakePages({.engine = engine.get(), .ready = ready, .metrics = metrics_text, .traces = &traces})));
+    CUZK_ASSIGN_OR_RETURN(http, HttpServer::Start(*options.http, MakePages({.engine = engine.get(),
+                                                                            .ready = ready,
+                                                                            .metrics = metrics_text,
+                                                                            .traces = &traces,
+                                                                            .day = &day,
+                                                                            .machine = [this] { return Machine(); }})));
     log.Info(StrCat("http://", options.http->host, ":", http->port(), "/status"));
   }
   LookForKinds();
@@ -285,6 +301,7 @@ void Daemon::Tend(const engine::EngineStatus& status) {
   p.calls.EndUnread(std::chrono::steady_clock::now());
   if (p.ingress.HasFallen()) malloc_trim(0);  // what a burst of messages took is not kept
   p.TellHealth();
+  p.day.Add(status, std::chrono::steady_clock::now());
   const engine::Duration limit = p.evict_idle.load();
   for (const std::string& circuit : p.idle->Due(status, std::chrono::steady_clock::now(), limit)) {
     StatusOr<engine::EvictResult> evicted = p.engine->Evict(circuit);

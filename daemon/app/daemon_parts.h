@@ -8,6 +8,7 @@
 #include "core/base/metrics/metrics.h"
 #include "core/base/mutex.h"
 #include "core/base/thread_pool.h"
+#include "daemon/app/cards/card_sensors.h"
 #include "daemon/app/cards/xid_watch.h"
 #include "daemon/app/daemon.h"
 #include "daemon/app/parameters/idle_parameters.h"
@@ -21,7 +22,9 @@
 #include "daemon/grpc/proving_service.h"
 #include "daemon/grpc/server.h"
 #include "daemon/grpc/waiting_calls.h"
+#include "daemon/http/day_record.h"
 #include "daemon/http/http_server.h"
+#include "daemon/http/status_json.h"
 #include "daemon/settings/live_settings.h"
 
 namespace cuzk::daemon {
@@ -44,6 +47,8 @@ struct Daemon::Parts {
   /// Finds the devices, waiting for cards where that may help. Errors as of Daemon::Start.
   Status PickDevices(algebra::Arithmetic arithmetic, const Pause& pause, const DaemonSeams& seams);
   Status MakeEngine(algebra::Arithmetic arithmetic, const DaemonSeams& seams);
+  /// The machine as the live page shows it.
+  MachineFacts Machine() const;
   /// Errors of cards are counted from then on; where the driver does not report them, the log says so.
   void WatchCards();
   Status Listen();
@@ -78,6 +83,8 @@ struct Daemon::Parts {
   const std::unique_ptr<CardDriver> card_driver = MakeCardDriver();
   DeviceChoice devices;
   std::unique_ptr<XidWatch> xids;
+  std::unique_ptr<CardSensors> sensors;  // null: no card, or the driver tells nothing
+  DayRecord day;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<IdleParameters> idle;
   std::unique_ptr<ProvingService> proving;

@@ -1,5 +1,7 @@
 #include "daemon/http/http_pages.h"
 
+#include "daemon/http/handbook.h"
+#include "daemon/http/history_json.h"
 #include "daemon/http/page.h"
 #include "daemon/http/status_json.h"
 #include "daemon/http/timeline_json.h"
@@ -10,13 +12,22 @@ HttpServer::Pages MakePages(const PageSources& sources) {
   HttpServer::Pages pages;
   const engine::Engine& engine = *sources.engine;
   pages["/"] = [page = LivePage()] { return page; };
-  pages["/status"] = [&engine, ready = sources.ready] {
+  pages["/troubleshooting"] = [page = Handbook()] { return page; };
+  pages["/status"] = [&engine, ready = sources.ready, machine = sources.machine] {
     engine::EngineStatus status = engine.Snapshot();
     status.not_ready = std::string(ready().message());
-    return HttpAnswer{.content_type = "application/json", .body = StatusJson(status)};
+    return HttpAnswer{.content_type = "application/json", .body = StatusJson(status, machine())};
   };
   pages["/timeline"] = [&engine] {
     return HttpAnswer{.content_type = "application/json", .body = TimelineJson(engine)};
+  };
+  // The history is on a disk, which may hang: a few threads are left for the probes.
+  auto histories = std::make_shared<FewAtOnce>(2);
+  pages["/history"] = [&engine, day = sources.day, histories] {
+    const std::shared_ptr<void> place = histories->Enter();
+    if (place == nullptr) return HttpAnswer{.code = 503, .body = "too many clients are reading the history\n"};
+    const std::string record = day->Json(std::chrono::steady_clock::now());
+    return HttpAnswer{.content_type = "application/json", .body = HistoryJson(engine, record)};
   };
   pages["/trace"] = [&engine, traces = sources.traces] {
     std::shared_ptr<void> place = traces->Enter();

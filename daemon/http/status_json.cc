@@ -39,6 +39,11 @@ void WriteJob(JsonWriter& json, const engine::JobStatus& job) {
       .Member("job_id", job.progress.job_id)
       .Member("key", job.progress.key)
       .Member("proof_kind", filecoin::KindInfo(job.progress.kind).message_name)
+      .Member("kind", filecoin::KindInfo(job.progress.kind).name)
+      .Member("miner_id", job.subject.miner)
+      .Member("sector_number", job.subject.sector)
+      .Member("partition_index", job.subject.partition)
+      .Member("place", job.place)
       .Member("started_secs_ago", job.started_seconds_ago.value_or(job.submitted_seconds_ago))
       .Member("submitted_secs_ago", job.submitted_seconds_ago)
       .Member("total_partitions", job.progress.partitions_total)
@@ -50,6 +55,7 @@ void WriteJob(JsonWriter& json, const engine::JobStatus& job) {
       .Member("message", job.progress.message)
       .Member("fraction", job.progress.fraction);
   OptionalMember(json, "secs_left", job.progress.seconds_left);
+  OptionalMember(json, "deadline_secs", job.deadline_seconds);
   OptionalMember(json, "finished_secs_ago", job.finished_seconds_ago);
   json.Key("partitions").BeginArray();
   for (const engine::PartitionStatus& partition : job.partitions) {
@@ -85,7 +91,28 @@ void WriteWorkers(JsonWriter& json, const engine::EngineStatus& status) {
   json.EndArray();
 }
 
-void WriteDevices(JsonWriter& json, const engine::EngineStatus& status) {
+/// null where the driver's library knows nothing of the card.
+void WriteCard(JsonWriter& json, const std::string& uuid, const std::vector<CardReading>& cards) {
+  json.Key("card");
+  const auto card = std::find_if(cards.begin(), cards.end(), [&](const auto& reading) { return reading.uuid == uuid; });
+  if (uuid.empty() || card == cards.end()) {
+    json.Null();
+    return;
+  }
+  json.BeginObject();
+  OptionalMember(json, "temperature_celsius", card->temperature_celsius);
+  OptionalMember(json, "power_watts", card->power_watts);
+  OptionalMember(json, "power_limit_watts", card->power_limit_watts);
+  OptionalMember(json, "sm_clock_mhz", card->sm_clock_mhz);
+  OptionalMember(json, "memory_clock_mhz", card->memory_clock_mhz);
+  OptionalMember(json, "pcie_sent_bytes_per_sec", card->pcie_sent_bytes_per_second);
+  OptionalMember(json, "pcie_received_bytes_per_sec", card->pcie_received_bytes_per_second);
+  OptionalMember(json, "pcie_generation", card->pcie_generation);
+  OptionalMember(json, "pcie_width", card->pcie_width);
+  json.EndObject();
+}
+
+void WriteDevices(JsonWriter& json, const engine::EngineStatus& status, const MachineFacts& machine) {
   json.Key("devices").BeginArray();
   for (const engine::DeviceStatus& device : status.devices) {
     json.BeginObject().Member("name", device.name);
@@ -102,8 +129,9 @@ void WriteDevices(JsonWriter& json, const engine::EngineStatus& status) {
         .Member("pool_total_bytes", device.pool.total_bytes)
         .Member("pool_used_bytes", device.pool.used_bytes)
         .Member("pool_buffers", device.pool.slabs)
-        .Member("pool_used_buffers", device.pool.used_slabs)
-        .EndObject();
+        .Member("pool_used_buffers", device.pool.used_slabs);
+    WriteCard(json, device.identity.uuid, machine.cards);
+    json.EndObject();
   }
   json.EndArray();
 }
@@ -167,6 +195,10 @@ void WriteCounters(JsonWriter& json, const engine::EngineStatus& status) {
   for (const auto& [kind, counts] : status.kinds) {
     json.Member(filecoin::KindInfo(kind).message_name, counts.failed_total);
   }
+  json.EndObject().Key("cancelled_by_kind").BeginObject();
+  for (const auto& [kind, counts] : status.kinds) {
+    json.Member(filecoin::KindInfo(kind).message_name, counts.cancelled_total);
+  }
   json.EndObject().Key("pending_by_kind").BeginObject();
   for (const auto& [kind, counts] : status.kinds) {
     json.Member(filecoin::KindInfo(kind).message_name, counts.pending);
@@ -197,10 +229,10 @@ void WriteBuffers(JsonWriter& json, const engine::EngineStatus& status) {
 
 }  // namespace
 
-std::string StatusJson(const engine::EngineStatus& status) {
+std::string StatusJson(const engine::EngineStatus& status, const MachineFacts& machine) {
   const memory::BudgetSnapshot& budget = status.budget;
   JsonWriter json;
-  json.BeginObject().Member("uptime_secs", status.uptime_seconds);
+  json.BeginObject().Member("uptime_secs", status.uptime_seconds).Member("host", machine.host);
   json.Member("version", Build().version).Member("revision", Build().revision);
   json.Key("memory")
       .BeginObject()
@@ -223,7 +255,7 @@ std::string StatusJson(const engine::EngineStatus& status) {
   for (const engine::JobStatus& job : status.jobs) WriteJob(json, job);
   json.EndArray();
   WriteWorkers(json, status);
-  WriteDevices(json, status);
+  WriteDevices(json, status, machine);
   WriteAllocations(json, status);
   WriteCounters(json, status);
   WriteBuffers(json, status);

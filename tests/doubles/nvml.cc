@@ -1,6 +1,7 @@
-// A double of NVIDIA's management library (libnvidia-ml.so.1) with one card, of the UUID "GPU-double". The variable
-// NVML_DOUBLE_FAILS names a function that fails; NVML_DOUBLE_EVENTS lists what the waits end with, one after another:
-// the code of an Xid, "lost" (a card is lost) or "broken" (another error). After that every wait ends with its time.
+// A double of NVIDIA's management library (libnvidia-ml.so.1) with one card, of the UUID "GPU-double", which is 61
+// degrees warm, takes 512 of 700 W, and has a bus of generation 5 and 16 lanes. The variable NVML_DOUBLE_FAILS names a
+// function that fails; NVML_DOUBLE_EVENTS lists what the waits end with, one after another: the code of an Xid, "lost"
+// (a card is lost) or "broken" (another error). After that every wait ends with its time.
 
 #include <unistd.h>
 
@@ -65,6 +66,41 @@ int nvmlEventSetWait_v2(void*, Event* event, unsigned milliseconds) {
   if (next == "broken") return kUnknown;
   *event = {&card, kXidEvent, std::strtoull(next.c_str(), nullptr, 10), ~0u, ~0u};
   return 0;
+}
+
+int nvmlDeviceGetTemperature(void*, int, unsigned* out) {
+  *out = 61;
+  return Result("nvmlDeviceGetTemperature");
+}
+
+int nvmlDeviceGetClockInfo(void*, int type, unsigned* out) {
+  *out = type == 1 ? 1980 : 2619;
+  return Result("nvmlDeviceGetClockInfo");
+}
+
+int nvmlDeviceGetPcieThroughput(void*, int counter, unsigned* out) {
+  *out = counter == 1 ? 12u << 20 : 3u << 10;
+  return Result("nvmlDeviceGetPcieThroughput");
+}
+
+int nvmlDeviceGetPowerUsage(void*, unsigned* out) {
+  *out = 512'000;
+  return Result("nvmlDeviceGetPowerUsage");
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* out) {
+  *out = 700'000;
+  return Result("nvmlDeviceGetEnforcedPowerLimit");
+}
+
+int nvmlDeviceGetCurrPcieLinkGeneration(void*, unsigned* out) {
+  *out = 5;
+  return Result("nvmlDeviceGetCurrPcieLinkGeneration");
+}
+
+int nvmlDeviceGetCurrPcieLinkWidth(void*, unsigned* out) {
+  *out = 16;
+  return Result("nvmlDeviceGetCurrPcieLinkWidth");
 }
 
 const char* nvmlErrorString(int error) {

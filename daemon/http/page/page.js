@@ -1,7 +1,7 @@
 'use strict';
 // Asks the daemon for its state once a second and shows it. Text from outside goes into the page as text, never as HTML.
 
-const STATUS_EVERY = 1000, TIMELINE_EVERY = 2000, GIVE_UP = 5000, MOST_JOBS = 40;
+const STATUS_EVERY = 1000, TIMELINE_EVERY = 2000, HISTORY_EVERY = 10000, GIVE_UP = 5000;
 const $ = (id) => document.getElementById(id);
 
 // ---- Elements: made once and changed only where something changed, so that focus and selection stay.
@@ -73,6 +73,19 @@ const percent = (part, whole) => `${whole > 0 ? Math.round(100 * part / whole) :
 const count = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 const sum = (object) => Object.values(object).reduce((a, b) => a + b, 0);
 
+// ---- Words for what the daemon calls by names.
+
+const STAGES = { queued: 'waiting', parsing: 'being read', 'loading-parameters': 'loading parameters',
+  synthesis: 'in synthesis', 'waiting-device': 'waiting for a device', device: 'on a device',
+  finishing: 'being assembled', verifying: 'being verified' };
+const ENDS = { completed: 'proved', failed: 'failed', cancelled: 'cancelled' };
+
+// What a job is about: a sector, or the partition of a deadline.
+function subjectOf(job) {
+  if (job.kind === 'window') return `partition ${job.partition_index}`;
+  return job.kind === 'winning' ? '–' : `${job.sector_number}`;
+}
+
 // ---- Overview.
 
 function tile(name, text, small = '', alarm = false) {
@@ -84,10 +97,13 @@ function showOverview(status) {
   const shares = status.devices.map((_, i) => busyShare(status, i));
   const busy = shares.length ? shares.reduce((a, b) => a + b, 0) / shares.length : 0;
   const lost = status.devices.filter((device) => !device.healthy).length;
+  const running = sum(counters.in_progress_by_kind), waiting = sum(counters.pending_by_kind);
+  const hour = state.history ? sum(state.history.day.last_hour) : null;
   const tiles = [
-    tile('Running', `${sum(counters.in_progress_by_kind)}`, count(sum(counters.pending_by_kind), 'waits', 'wait')),
-    tile('Completed', `${counters.total_completed}`, 'since the start'),
-    tile('Failed', `${counters.total_failed}`, 'since the start'),
+    tile('Running', `${running}`, count(waiting, 'waits', 'wait')),
+    tile('Proofs an hour', hour === null ? '–' : `${hour}`, 'last hour'),
+    tile('Completed', `${counters.total_completed}`, 'in all'),
+    tile('Failed', `${counters.total_failed}`, `and ${sum(counters.cancelled_by_kind)} cancelled`),
     tile('Devices busy', percent(busy, 1), lost ? `${lost} lost` : 'last minute', lost > 0),
     tile('Memory', percent(memory.used_bytes, memory.total_bytes), `of ${bytes(memory.total_bytes)}`),
     tile('Synthesis', `${synthesis.active}`, `of ${synthesis.max_concurrent} at once`),
@@ -100,86 +116,56 @@ function showOverview(status) {
     setText(part(value, 'text', 'span'), `${t.text} `);
     setText(part(value, 'small', 'small'), t.small);
   });
-  const state = $('state');
-  setText(state, status.ready ? 'Serving' : `Not ready: ${plain(status.not_ready_reason)}`);
-  setClass(state, status.ready ? 'pill good' : 'pill warn');
+  setText($('host'), plain(status.host));
   setText($('build'), `version ${status.version}, revision ${status.revision}`);
-  const running = sum(counters.in_progress_by_kind);
-  document.title = `${status.ready ? '' : 'not ready · '}${running ? `${running} running · ` : ''}cuzkd`;
+  if (state.paused) return;
+  const pill = $('state');
+  setText(pill, status.ready ? 'Serving' : `Not ready: ${plain(status.not_ready_reason)}`);
+  setClass(pill, status.ready ? 'pill good' : 'pill warn');
+  setTitle(`${status.ready ? '' : 'not ready · '}${running ? `${running} running · ` : ''}`);
 }
 
-// ---- Jobs.
-
-const STATES = { pending: 'pending', synthesizing: 'in synthesis', synth_done: 'waiting for the device',
-  gpu: 'on the device', done: 'done', failed: 'failed' };
-
-function cellsOf(job) {
-  const states = {};
-  for (const p of job.partitions) states[p.state] = (states[p.state] ?? 0) + 1;
-  return Object.keys(STATES).filter((s) => states[s]).map((s) => `${states[s]} ${STATES[s]}`).join(', ');
+function setTitle(what) {
+  const host = state.status ? `${plain(state.status.host)} · ` : '';
+  document.title = `${what}${host}cuzkd`;
 }
 
-function updateJob(node, job) {
-  const ended = job.finished_secs_ago !== null;
-  setClass(node, job.state);
-  const head = part(node, 'job-head', 'p');
-  setText(part(head, 'kind', 'span'), `${job.proof_kind} `);
-  setText(part(head, 'job-id', 'bdi'), plain(job.job_id));
-  setText(part(head, 'priority', 'span'), job.priority === 'normal' ? '' : ` ${job.priority}`);
-  const bar = part(node, 'progress', 'progress', '');
-  if (bar.value !== job.fraction) bar.value = job.fraction;
-  bar.setAttribute('aria-label', `Progress of ${plain(job.job_id)}`);
-  const line = part(node, 'job-line', 'p');
-  setText(part(line, 'stage', 'b'), ended ? job.state : job.stage);
-  setText(part(line, 'share', 'span', ''), ended ? '' : ` ${Math.floor(100 * job.fraction)} %`);
-  const partitions = job.total_partitions ? ` ${job.partitions_done} of ${count(job.total_partitions, 'partition')}` : '';
-  setText(part(line, 'done', 'span', ''), partitions);
-  const left = !ended && job.secs_left !== null ? ` about ${duration(job.secs_left)} left` : '';
-  setText(part(line, 'left', 'span', ''), left);
-  const ago = ended ? ` ended ${duration(job.finished_secs_ago)} ago` : ` accepted ${duration(job.submitted_secs_ago)} ago`;
-  setText(part(line, 'ago', 'span', ''), ago);
-  const cells = part(node, 'cells', 'div');
-  cells.setAttribute('aria-hidden', 'true');
-  keyed(cells, job.partitions, 'i', (p) => `${p.index}`, (cell, p) => {
-    setClass(cell, `cell ${STATES[p.state] ? p.state : 'pending'}`);
-    cell.title = `partition ${p.index}: ${STATES[p.state] ?? p.state}`
-      + (p.synth_ms === null ? '' : `, synthesis ${duration(p.synth_ms / 1000)}`)
-      + (p.gpu_ms === null ? '' : `, device ${duration(p.gpu_ms / 1000)}`);
+// ---- What is wrong, each with its section of the handbook. The conditions are those of the alerts of that name.
+
+function troublesOf(status) {
+  const found = [];
+  const add = (alert, text) => found.push({ alert, text });
+  if (!status.ready) add('CuzkdNotReady', `Jobs are refused: ${plain(status.not_ready_reason)}`);
+  status.devices.forEach((device, i) => {
+    if (!device.healthy) add('CuzkdGpuLost', `Device ${i} is lost: ${plain(device.lost_reason)}`);
   });
-  setText(part(node, 'words', 'p', 'hidden-text'), job.partitions.length ? `Partitions: ${cellsOf(job)}.` : '');
-  setText(part(node, 'message', 'p'), plain(job.message));
+  if (status.job_store_wait_secs > 10) {
+    add('CuzkdJobStoreHangs', `The job store has not answered for ${duration(status.job_store_wait_secs)}`);
+  }
+  const unfinished = status.pipelines.filter((job) => job.finished_secs_ago === null);
+  const older = (kind, seconds) => unfinished.filter((job) => job.kind === kind && job.submitted_secs_ago > seconds).length;
+  if (older('winning', 18)) add('CuzkdWinningPostSlow', 'A WinningPoSt takes longer than 18 s');
+  if (older('window', 1200)) add('CuzkdWindowPostLate', 'A WindowPoSt takes longer than 20 min');
+  const failed = state.history?.day.failed_last_hour ?? 0;
+  if (failed > 3) add('CuzkdProofsFailing', `${failed} jobs failed in the last hour`);
+  if (status.allocations.srs.some((srs) => srs.development)) {
+    add('CuzkdDevelopmentParameters', 'Development parameters are loaded: their maker can forge proofs');
+  }
+  return found;
 }
 
-function showJobs(status) {
-  const shown = status.pipelines.slice(0, MOST_JOBS);
-  const unfinished = sum(status.counters.pending_by_kind) + sum(status.counters.in_progress_by_kind);
-  setText($('jobs-count'), unfinished ? `${unfinished} unfinished` : 'none unfinished');
-  keyed($('job-list'), shown, 'li', (job) => `${job.key}`, updateJob);
-  const more = status.pipelines.length - shown.length;
-  setText($('jobs-more'), more > 0 ? `and ${count(more, 'job')} more` : '');
+function showTroubles(status) {
+  keyed($('troubles'), troublesOf(status), 'li', (t) => t.text, (node, t) => {
+    setClass(node, 'banner warn');
+    setText(part(node, 'text', 'span'), `${t.text}. `);
+    const link = part(node, 'link', 'a');
+    setText(link, `What to do: ${t.alert}`);
+    const target = `troubleshooting#${t.alert.toLowerCase()}`;
+    if (link.getAttribute('href') !== target) link.href = target;
+  });
 }
 
-// ---- Devices, memory, parameters, errors.
-
-// The share of the last minute in which a worker of the device had a partition.
-function busyShare(status, index) {
-  const now = serverNow(), from = Math.max(now - 60, now - status.uptime_secs);
-  const spans = [];
-  for (const track of state.tracks) {
-    if (!track.name.startsWith(`device ${index} worker `)) continue;
-    for (const block of track.blocks) spans.push([Math.max(block.begin, from), Math.min(block.end, now)]);
-  }
-  for (const worker of status.gpu_workers) {
-    if (worker.busy_secs === null || !worker.track.startsWith(`device ${index} worker `)) continue;
-    spans.push([Math.max(now - worker.busy_secs, from), now]);
-  }
-  let busy = 0, end = from;
-  for (const [a, b] of spans.sort((x, y) => x[0] - y[0])) {
-    busy += Math.max(0, b - Math.max(a, end));
-    end = Math.max(end, b);
-  }
-  return now > from ? Math.min(1, busy / (now - from)) : 0;
-}
+// ---- Memory, parameters, errors.
 
 // A list of name and value; each pair is two elements of a grid.
 function showFacts(list, rows) {
@@ -201,30 +187,6 @@ function fillBar(bar, shares) {
   keyed(bar, shares, 'i', (s) => s.name, (node, s) => {
     setClass(node, s.name);
     node.style.width = `${Math.min(100, 100 * s.share).toFixed(2)}%`;
-  });
-}
-
-function showDevices(status) {
-  const devices = status.devices.map((device, index) => ({ device, index }));
-  keyed($('device-list'), devices, 'li', ({ index }) => `${index}`, (node, { device, index }) => {
-    const share = busyShare(status, index);
-    const title = part(node, 'title', 'h3');
-    setText(part(title, 'name', 'span'), device.gpu_ordinal === null ? device.name : `${device.gpu_ordinal}: ${device.name}`);
-    setText(part(title, 'tag', 'span', device.healthy ? '' : 'tag'), device.healthy ? '' : `lost: ${plain(device.lost_reason)}`);
-    setClass(title.parts.tag, device.healthy ? '' : 'tag');
-    fillBar(part(node, 'bar', 'div'), [{ name: 'fill', share }]);
-    const mine = status.gpu_workers.filter((w) => w.track.startsWith(`device ${index} worker `));
-    const used = device.memory_total_bytes - device.memory_free_bytes;
-    showFacts(part(node, 'facts', 'dl'), [
-      ['Busy', `${percent(share, 1)} of the last minute`],
-      ['Partitions', `${device.partitions_total} computed, ${device.queued} queued`],
-      ['Memory', `${bytes(used)} of ${bytes(device.memory_total_bytes)}, seen ${duration(device.memory_seen_secs_ago)} ago`],
-      ['Buffers', `${bytes(device.pool_used_bytes)} lent of ${bytes(device.pool_total_bytes)} held`
-        + ` (${device.pool_used_buffers} of ${device.pool_buffers})`],
-      ...mine.map((w) => [`Worker ${w.track.split(' ').pop()}`, w.busy_secs === null
-        ? (w.critical_only ? 'idle, kept for critical jobs' : 'idle')
-        : `partition ${w.current_partition} of ${plain(w.current_job)}, for ${duration(w.busy_secs)}`]),
-    ]);
   });
 }
 
@@ -255,6 +217,7 @@ function showParameters(list) {
 
 function showErrors(errors) {
   $('no-errors').hidden = errors.length > 0;
+  $('error-list').parentNode.hidden = errors.length === 0;
   keyed($('error-list'), errors, 'li', (e) => e.text, (node, e) => {
     setText(part(node, 'ago', 'span', 'quiet'), `${duration(e.secs_ago)} ago `);
     setText(part(node, 'text', 'bdi', ''), plain(e.text));

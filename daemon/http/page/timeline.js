@@ -1,7 +1,8 @@
 
 // ---- The timeline: a lane for each worker and thread. On a device's lane a block is one partition, cut into its stages.
 
-const state = { tracks: [], offset: 0, window: 300, paused: false, lastAnswer: 0, gone: false, status: null };
+const state = { tracks: [], offset: 0, window: 300, paused: false, open: false, lastAnswer: 0, gone: false, status: null,
+  history: null };
 // The daemon's clock now, in seconds, from what it said last.
 const serverNow = () => performance.now() / 1000 + state.offset;
 
@@ -40,6 +41,20 @@ function takeTimeline(answer) {
     .map((track) => ({ name: track.name, blocks: blocksOf(track) }));
 }
 
+// The stages of a partition that is under way, as the last one on its lane took them: a device tells its own stages only
+// at the end. What goes beyond them stays without a name.
+function expectedBars(blocks, begin, end) {
+  const last = blocks.findLast((block) => block.bars.length > 1 && block.count === 1);
+  const bars = [];
+  for (const bar of last?.bars ?? []) {
+    const from = begin + bar.begin - last.begin, to = begin + bar.end - last.begin;
+    if (from < end) bars.push({ name: bar.name, begin: from, end: Math.min(to, end) });
+  }
+  const known = Math.max(begin, ...bars.map((bar) => bar.end));
+  if (known < end) bars.push({ name: 'running', begin: known, end });
+  return bars;
+}
+
 // Tracks of workers that have not done anything yet are shown as well.
 function lanesNow() {
   const lanes = new Map(state.tracks.map((track) => [track.name, [...track.blocks]]));
@@ -49,7 +64,7 @@ function lanesNow() {
     if (worker.busy_secs === null) continue;
     const begin = serverNow() - worker.busy_secs;
     blocks.push({ key: 'now', job: worker.current_job, partition: worker.current_partition, begin, end: serverNow(),
-      bars: [], count: 1, running: true });
+      bars: expectedBars(blocks, begin, serverNow()), count: 1, running: true });
   }
   return [...lanes].map(([name, blocks]) => ({ name, blocks }))
     .sort((a, b) => orderOf(a.name) - orderOf(b.name) || a.name.localeCompare(b.name, 'en', { numeric: true }));
@@ -77,8 +92,10 @@ function describe(block) {
   const ago = block.running ? 'under way' : `ended ${duration(serverNow() - block.end)} ago`;
   if (block.count > 1) return `${block.count} pieces of work in ${duration(block.end - block.begin)}, ${ago}`;
   const of = block.job === null ? '' : `partition ${block.partition} of ${plain(block.job)}, `;
-  const stages = block.bars.map((bar) => `${bar.name} ${duration(bar.end - bar.begin)}`).join(', ');
-  return `${of}${duration(block.end - block.begin)}${stages ? `: ${stages}` : ''}; ${ago}`;
+  const stages = block.bars.filter((bar) => bar.name !== 'running')
+    .map((bar) => `${bar.name} ${duration(bar.end - bar.begin)}`).join(', ');
+  const as = block.running ? ', going by the one before' : '';
+  return `${of}${duration(block.end - block.begin)}${stages ? `${as}: ${stages}` : ''}; ${ago}`;
 }
 
 function updateBlock(node, block, view) {
@@ -92,7 +109,7 @@ function updateBlock(node, block, view) {
   node.block = block;
   node.setAttribute('aria-label', describe(block));
   const span = Math.max(block.end - Math.max(block.begin, view.from), 1e-6);
-  const parts = block.running ? [{ name: 'running', begin: block.begin, end: block.end }] : block.bars;
+  const parts = block.bars;
   const visible = parts.filter((bar) => bar.end > view.from).map((bar) => ({
     kind: classOf(bar.name), left: Math.max(0, (bar.begin - Math.max(block.begin, view.from)) / span),
     right: (bar.end - Math.max(block.begin, view.from)) / span }));
@@ -184,13 +201,28 @@ function showGone(gone) {
     : 'The daemon does not answer.');
   setText($('state'), 'Gone');
   setClass($('state'), 'pill bad');
-  document.title = 'gone · cuzkd';
+  setTitle('gone · ');
+}
+
+// A page that is paused looks like one of a daemon that does nothing: it says what it is.
+function showPaused() {
+  $('paused').hidden = !state.paused;
+  if (state.paused) {
+    const since = state.lastAnswer ? ` What is shown is from ${new Date(state.lastAnswer).toLocaleTimeString()}.` : '';
+    setText($('paused'), `This page is paused; the daemon is not.${since}`);
+    setText($('state'), 'Paused');
+    setClass($('state'), 'pill warn');
+    setTitle('paused · ');
+  } else if (state.status) {
+    showOverview(state.status);
+  }
 }
 
 function show(status) {
   state.status = status;
   state.lastAnswer = Date.now();
   if (state.gone) showGone(false);
+  showTroubles(status);
   showOverview(status);
   showJobs(status);
   drawTimeline();
@@ -200,12 +232,13 @@ function show(status) {
   showErrors(status.last_errors);
 }
 
-let timelineDue = 0;
+let timelineDue = 0, historyDue = 0;
 
 async function answers() {
   try {
     const timeline = performance.now() >= timelineDue ? await ask('timeline') : null;
-    return { timeline, status: await ask('status') };
+    const history = performance.now() >= historyDue ? await ask('history') : null;
+    return { timeline, history, status: await ask('status') };
   } catch (error) {
     return null;
   }
@@ -215,14 +248,22 @@ async function round() {
   if (!state.paused && !document.hidden) {
     const said = await answers();
     if (said === null) {
-      timelineDue = 0;
+      timelineDue = historyDue = 0;
       showGone(true);
     } else {
       if (said.timeline) {
         takeTimeline(said.timeline);
         timelineDue = performance.now() + TIMELINE_EVERY - STATUS_EVERY / 2;
       }
+      if (said.history) {
+        state.history = said.history;
+        historyDue = performance.now() + HISTORY_EVERY - STATUS_EVERY / 2;
+      }
       show(said.status);
+      if (said.history) {
+        showHistory();
+        showDay();
+      }
     }
   }
   setTimeout(round, STATUS_EVERY);
@@ -232,6 +273,7 @@ $('pause').addEventListener('click', () => {
   state.paused = !state.paused;
   $('pause').setAttribute('aria-pressed', `${state.paused}`);
   setText($('pause'), state.paused ? 'Go on' : 'Pause');
+  showPaused();
 });
 listenToTimeline();
 round();

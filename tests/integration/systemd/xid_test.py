@@ -5,6 +5,7 @@ self-test.
 Usage: xid_test.py BIN VECTORS PARAMETERS DOUBLES
 """
 
+import json
 import sys
 import unittest
 
@@ -37,6 +38,22 @@ class Xid(unittest.TestCase):
                 self.assertIn(field, line)
         daemon.terminate()
         self.assertEqual(daemon.process.wait(timeout=600), 0)
+
+    def card(self, daemon):
+        return json.loads(net.http_get(daemon, "/status")[1])["devices"][0]["card"]
+
+    def test_the_page_is_told_what_the_card_measures(self):
+        daemon = self.start()
+        net.wait_for(lambda: self.card(daemon) is not None, "the first reading")
+        self.assertEqual(self.card(daemon), {
+            "temperature_celsius": 61, "power_watts": 512, "power_limit_watts": 700, "sm_clock_mhz": 1980, "memory_clock_mhz": 2619,
+            "pcie_sent_bytes_per_sec": 3 << 20, "pcie_received_bytes_per_sec": 12 << 30, "pcie_generation": 5, "pcie_width": 16})
+        daemon = self.start(fails="nvmlDeviceGetPowerUsage")
+        net.wait_for(lambda: self.card(daemon) is not None, "the first reading")
+        self.assertIsNone(self.card(daemon)["power_watts"])
+        self.assertEqual(self.card(daemon)["power_limit_watts"], 700)
+        for options in ({"library": net.folder_for(self)}, {"fails": "nvmlInit_v2"}):
+            self.assertIsNone(self.card(self.start(**options)))
 
     def test_none_is_a_zero(self):
         self.assertEqual(net.metrics(self.start())[SERIES], 0)

@@ -119,6 +119,34 @@ TEST(StatusJsonTest, ParametersAreTold) {
   EXPECT_EQ(srs.at(2)["fraction"].get_double().value(), 0.25);
 }
 
+TEST(StatusJsonTest, WhatThePageShowsOfAJobAndOfTheMachineIsTold) {
+  engine::EngineStatus status = Busy();
+  status.jobs[0].subject = {.miner = 1000, .sector = 84, .partition = 3};
+  status.jobs[0].place = 5;
+  status.kinds[filecoin::Kind::kSnap].cancelled_total = 6;
+  MachineFacts machine{.host = "prover-07", .cards = {{.uuid = "GPU-0"}, {.uuid = "GPU-12"}}};
+  machine.cards[1].temperature_celsius = 61;
+  simdjson::dom::parser parser;
+  const simdjson::dom::element root = parser.parse(StatusJson(status, machine)).value();
+  EXPECT_EQ(root["host"].get_string().value(), "prover-07");
+  const auto job = root["pipelines"].at(0);
+  EXPECT_EQ(job["kind"].get_string().value(), "window");
+  EXPECT_EQ(job["miner_id"].get_uint64().value(), 1000u);
+  EXPECT_EQ(job["sector_number"].get_uint64().value(), 84u);
+  EXPECT_EQ(job["partition_index"].get_uint64().value(), 3u);
+  EXPECT_EQ(job["place"].get_uint64().value(), 5u);
+  EXPECT_TRUE(job["deadline_secs"].is_null());
+  EXPECT_EQ(root["counters"]["cancelled_by_kind"]["snap-update"].get_uint64().value(), 6u);
+  const auto card = root["devices"].at(0)["card"];
+  EXPECT_EQ(card["temperature_celsius"].get_uint64().value(), 61u);
+  EXPECT_TRUE(card["power_watts"].is_null());
+  status.jobs[0].deadline_seconds = 12.5;
+  simdjson::dom::parser other;
+  const simdjson::dom::element plain = other.parse(StatusJson(status)).value();
+  EXPECT_EQ(plain["pipelines"].at(0)["deadline_secs"].get_double().value(), 12.5);
+  EXPECT_TRUE(plain["devices"].at(0)["card"].is_null());
+}
+
 TEST(StatusJsonTest, DevicesAndErrorsAreTold) {
   simdjson::dom::parser parser;
   simdjson::dom::element root = parser.parse(StatusJson(Busy())).value();
