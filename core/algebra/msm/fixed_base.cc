@@ -72,9 +72,10 @@ void FixedBase<F>::MultiplyPiece(std::span<const Fr> scalars, std::span<AffinePo
       part[i] = AffinePoint<F>::Infinity();
     }
     for (unsigned w = 0; w < shape_.windows; ++w) {
+      const DigitScalar::Window window(w, shape_);
       additions.clear();
       for (size_t i = 0; i < part.size(); ++i) {
-        int32_t digit = digits[i].Digit(w, shape_);
+        int32_t digit = digits[i].Digit(window);
         if (digit == 0) continue;
         const AffinePoint<F>& entry = Entry(w, static_cast<uint32_t>(std::abs(digit)));
         additions.push_back({&part[i], &entry, &part[i], false, digit < 0});

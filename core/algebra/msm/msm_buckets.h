@@ -82,6 +82,9 @@ class BucketPass {
  public:
   /// Additions are sorted into buckets at most this many at a time.
   static constexpr size_t kChunk = 32768;
+  /// Terms are added to their buckets as they come, this many at a time, where there are kSparse times as many buckets,
+  /// so that few terms meet in one; else they are sorted first.
+  static constexpr size_t kSpan = 4096, kLeastSpan = 256, kSparse = 8;
   /// A window's buckets are weighed in at most this many segments at once.
   static constexpr size_t kSegments = 128;
 
@@ -107,7 +110,7 @@ class BucketPass {
       return Cut::Bytes<AffinePoint<F>>(buckets) + 3 * Cut::Bytes<AffinePoint<F>>(segments) +
              Cut::Bytes<AffinePoint<F>>(chunk) + Cut::Bytes<PointAddition<F>>(additions()) + Cut::Bytes<Place>(chunk) +
              Cut::Bytes<SignedPoint<F>>(chunk) + Cut::Bytes<uint32_t>(buckets + 1) +
-             2 * Cut::Bytes<uint32_t>(touched());
+             2 * Cut::Bytes<uint32_t>(touched()) + Cut::Bytes<State>(buckets);
     }
   };
 
@@ -136,11 +139,25 @@ class BucketPass {
     buckets_ = all_buckets_.first(windows * shape_.Buckets());
     counts_ = all_counts_.first(buckets_.size() + 1);
     std::ranges::fill(buckets_, AffinePoint<F>::Infinity());
+    states_ = all_states_.first(buckets_.size());
+    std::ranges::fill(states_, State::kEmpty);
+    span_ = std::min({buckets_.size() / kSparse, kSpan, room_.touched()});
+    placed_ = 0;
+    additions_.Clear();
     const size_t step = std::max<size_t>(1, room_.chunk / windows);
     for (size_t i = piece.begin; i < piece.end; i += step) {
       const size_t to = std::min(piece.end, i + step);
-      Accumulate(terms, {i, to, piece.first_window}, windows);
+      if (span_ >= kLeastSpan) {
+        AddAsTheyCome(terms, {i, to, piece.first_window}, windows);
+      } else {
+        Collect(terms, {i, to, piece.first_window}, windows);
+        SortAndAdd(terms);
+      }
       if (!keep_on((to - i) * windows)) return;
+    }
+    if (span_ >= kLeastSpan) {
+      AddSpan();
+      SortAndAdd(terms);
     }
     Weigh(out);
   }
@@ -165,6 +182,8 @@ class BucketPass {
     uint32_t bucket, term;
     bool negative;
   };
+  /// Of a bucket: whether something is in it, and whether an addition of the span writes it.
+  enum class State : uint8_t { kEmpty, kFilled, kBusy };
 
   BucketPass(Arithmetic arithmetic, const Room& room, memory::Array<std::byte> memory)
       : adder_(MakeBatchAdder<F>(arithmetic)), room_(room), memory_(std::move(memory)) {
@@ -178,6 +197,7 @@ class BucketPass {
     all_counts_ = cutter.Cut<uint32_t>(room.buckets + 1);
     lengths_ = cutter.Cut<uint32_t>(room.touched());
     touched_ = cutter.Cut<uint32_t>(room.touched());
+    all_states_ = cutter.Cut<State>(room.buckets);
   }
 
   /// Sums runs of points, each down to one, a level of pairs of all runs at a time. `items` holds the runs one after
@@ -204,24 +224,65 @@ class BucketPass {
     }
   }
 
-  void Accumulate(const BucketTerms<F>& terms, const Piece& piece, size_t windows) {
+  /// Calls with the bucket, the term and whether to negate it, window by window.
+  template <class Use>
+  void ForEachDigit(const BucketTerms<F>& terms, const Piece& piece, size_t windows, Use use) {
     const uint32_t per_window = shape_.Buckets();
-    size_t placed = 0;
-    std::ranges::fill(counts_, 0);
     for (size_t w = 0; w < windows; ++w) {
+      const DigitScalar::Window window(piece.first_window + static_cast<unsigned>(w), shape_);
       for (size_t i = piece.begin; i < piece.end; ++i) {
-        int32_t digit = terms.scalar(i).Digit(piece.first_window + static_cast<unsigned>(w), shape_);
+        const int32_t digit = terms.scalar(i).Digit(window);
         if (digit == 0) continue;
-        uint32_t bucket = static_cast<uint32_t>(w) * per_window + static_cast<uint32_t>(std::abs(digit)) - 1;
-        places_[placed++] = {bucket, static_cast<uint32_t>(i), digit < 0};
-        ++counts_[bucket + 1];
+        const uint32_t bucket = static_cast<uint32_t>(w) * per_window + static_cast<uint32_t>(std::abs(digit)) - 1;
+        use(Place{bucket, static_cast<uint32_t>(i), digit < 0});
       }
     }
-    SortAndAdd(terms, places_.first(placed));
   }
 
-  /// Counting sort by bucket, sums within the chunk, then one addition to each bucket that got something.
-  void SortAndAdd(const BucketTerms<F>& terms, std::span<const Place> places) {
+  void Collect(const BucketTerms<F>& terms, const Piece& piece, size_t windows) {
+    ForEachDigit(terms, piece, windows, [&](const Place& place) { places_[placed_++] = place; });
+  }
+
+  /// Each term goes to its bucket with the next span of additions. What meets another term of the span is put aside,
+  /// to be sorted: nothing at all where digits are all over, all of it where they are few.
+  void AddAsTheyCome(const BucketTerms<F>& terms, const Piece& piece, size_t windows) {
+    ForEachDigit(terms, piece, windows, [&](const Place& place) {
+      AffinePoint<F>* bucket = &buckets_[place.bucket];
+      const AffinePoint<F>& point = terms.point(place.term);
+      switch (states_[place.bucket]) {
+        case State::kEmpty:
+          *bucket = place.negative ? -point : point;
+          states_[place.bucket] = State::kFilled;
+          break;
+        case State::kFilled:
+          states_[place.bucket] = State::kBusy;
+          touched_[additions_.all().size()] = place.bucket;
+          additions_.Push({bucket, &point, bucket, false, place.negative});
+          if (additions_.all().size() == span_) AddSpan();
+          break;
+        case State::kBusy:
+          places_[placed_++] = place;
+          if (placed_ == places_.size()) {
+            AddSpan();
+            SortAndAdd(terms);
+          }
+          break;
+      }
+    });
+  }
+  void AddSpan() {
+    adder_->Run(additions_.all());
+    for (uint32_t bucket : touched_.first(additions_.all().size())) states_[bucket] = State::kFilled;
+    additions_.Clear();
+  }
+
+  /// The places so far: counting sort by bucket, sums within a bucket, then one addition to each bucket that got
+  /// something.
+  void SortAndAdd(const BucketTerms<F>& terms) {
+    const std::span<const Place> places = places_.first(placed_);
+    placed_ = 0;
+    std::ranges::fill(counts_, 0);
+    for (const Place& p : places) ++counts_[p.bucket + 1];
     size_t runs = 0;
     for (size_t b = 0; b + 1 < counts_.size(); ++b) {
       if (counts_[b + 1] != 0) {
@@ -242,6 +303,7 @@ class BucketPass {
       additions_.Push({bucket, items_[i].point(), bucket, false, items_[i].negative()});
     }
     adder_->Run(additions_.all());
+    additions_.Clear();
   }
 
   /// out[w] = sum (j+1) bucket_j. Each segment of buckets keeps a running sum and a total of the running sums; the
@@ -285,6 +347,8 @@ class BucketPass {
   std::span<AffinePoint<F>> all_buckets_, buckets_, running_, next_running_, total_, sums_;
   std::span<uint32_t> all_counts_, counts_, lengths_, touched_;
   std::span<Place> places_;
+  size_t placed_ = 0, span_ = 0;
+  std::span<State> all_states_, states_;
   std::span<SignedPoint<F>> items_;
   AdditionList<F> additions_;
 };

@@ -1,8 +1,10 @@
 #pragma once
 // Scalars as the buckets want them: sign and magnitude, with digits that can be read in any order.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "core/algebra/field/fr.h"
 
@@ -64,14 +66,28 @@ class DigitScalar {
     for (unsigned w = 0; w + 1 < shape.windows; ++w) AddBit(w * shape.bits + shape.bits - 1);
   }
 
-  /// The digit of window w, with the sign of the scalar in it; after Cut into this shape.
-  int32_t Digit(unsigned w, const WindowShape& shape) const {
-    const unsigned bit = w * shape.bits, word = bit / 64, offset = bit % 64;
-    uint64_t window = Word(word) >> offset;
-    if (offset + shape.bits > 64 && word < 3) window |= Word(word + 1) << (64 - offset);
-    int32_t digit = static_cast<int32_t>(window & ((uint64_t{1} << shape.bits) - 1));
-    if (w + 1 < shape.windows) digit -= static_cast<int32_t>(shape.Buckets());
-    return words_[3] >> 63 ? -digit : digit;
+  /// Where the digits of one window lie in a scalar that was cut; a window has at most 32 bits.
+  class Window {
+   public:
+    Window(unsigned w, const WindowShape& shape)
+        : byte_(std::min(w * shape.bits / 8, 24u)),
+          shift_(w * shape.bits - 8 * byte_),
+          mask_((uint64_t{1} << std::min(shape.bits, 255 - w * shape.bits)) - 1),
+          half_(w + 1 < shape.windows ? static_cast<int32_t>(shape.Buckets()) : 0) {}
+
+   private:
+    friend DigitScalar;
+    const unsigned byte_, shift_;
+    const uint64_t mask_;  // without the sign
+    const int32_t half_;
+  };
+  /// The digit of a window, with the sign of the scalar in it; after Cut into its shape.
+  int32_t Digit(const Window& w) const {
+    uint64_t bits;
+    std::memcpy(&bits, reinterpret_cast<const char*>(words_.data()) + w.byte_, sizeof bits);
+    const int32_t digit = static_cast<int32_t>(bits >> w.shift_ & w.mask_) - w.half_;
+    const auto sign = static_cast<int32_t>(words_[3] >> 63);
+    return (digit ^ -sign) + sign;
   }
 
  private:

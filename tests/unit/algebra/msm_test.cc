@@ -4,6 +4,7 @@
 
 #include "core/algebra/curve/naf.h"
 #include "core/algebra/msm/fixed_base.h"
+#include "core/algebra/msm/msm_buckets.h"
 #include "core/algebra/msm/msm_plan.h"
 #include "tests/unit/algebra/arithmetics.h"
 #include "tests/unit/algebra/msm_laws.h"
@@ -46,6 +47,25 @@ TYPED_TEST(MsmOf, ManyTermsGoThroughSeveralChunks) {
       const auto scalars = ScalarsOfKind(kind, n, 6);
       EXPECT_TRUE(Msm(bases.points, std::span<const Fr>(scalars), pool, arithmetic) == KnownSum(bases, scalars))
           << ArithmeticName(arithmetic) << " " << ScalarKinds()[kind];
+    }
+  }
+}
+
+TEST(Msm, TermsThatMeetInFewBucketsAreSortedAndAdded) {
+  constexpr size_t kTerms = 40001;
+  const MsmPlan plan = MsmPlan::For(kTerms, SignedScalar::kBits, 1, sizeof(G1Affine));
+  using Pass = BucketPass<Fp>;
+  ASSERT_GE(plan.group * plan.shape.Buckets(), Pass::kSparse * Pass::kLeastSpan) << "terms are not added as they come";
+  ASSERT_GT(kTerms, Pass::kChunk);
+  const KnownBases<Fp> bases(kTerms, true, 7);
+  const auto any = ScalarsOfKind(0, kTerms, 8);
+  ThreadPool pool(1);
+  for (Arithmetic arithmetic : TestedArithmetics()) {
+    for (size_t different : {1, 3, 300}) {
+      std::vector<Fr> scalars(kTerms);
+      for (size_t i = 0; i < kTerms; ++i) scalars[i] = any[i * i % different];
+      EXPECT_TRUE(Msm(bases.points, std::span<const Fr>(scalars), pool, arithmetic) == KnownSum(bases, scalars))
+          << ArithmeticName(arithmetic) << ", " << different << " different scalars";
     }
   }
 }
@@ -151,7 +171,7 @@ TEST(MsmScalars, DigitsOfEveryWidthRecombine) {
         scalar.Cut(shape);
         std::vector<int32_t> digits;
         for (unsigned w = 0; w < shape.windows; ++w) {
-          digits.push_back(scalar.Digit(w, shape));
+          digits.push_back(scalar.Digit(DigitScalar::Window(w, shape)));
           EXPECT_LE(static_cast<uint32_t>(std::abs(digits.back())), shape.Buckets());
         }
         EXPECT_EQ(Recombine(digits, bits), k);
