@@ -1,5 +1,7 @@
 #include "core/algebra/field/fr.h"
 
+#include <algorithm>
+
 #include "core/base/check.h"
 #include "core/base/random.h"
 
@@ -12,6 +14,23 @@ Fr FrRootOfUnity(unsigned log2_order) {
   Fr root = Fr::FromU64(kFrGenerator).Pow(kOdd);
   for (unsigned i = kFrTwoAdicity; i > log2_order; --i) root = root.Square();
   return root;
+}
+
+Fr DotProduct(std::span<const Fr> a, std::span<const Fr> b) {
+  CUZK_CHECK(a.size() == b.size());
+  Fr sum = Fr::Zero();
+#ifdef CUZK_ADX
+  constexpr size_t kMost = 64;
+  for (size_t i = 0; i < a.size(); i += kMost) {
+    Fr part;
+    cuzk_fr_dot(part.limb, a[i].limb, b[i].limb, FrParams::kModulus, Fr::Constants::kNegInverse,
+                std::min(kMost, a.size() - i));
+    sum = i == 0 ? part : sum + part;
+  }
+#else
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+#endif
+  return sum;
 }
 
 Fr RandomFr() {

@@ -23,6 +23,9 @@ inline constexpr unsigned kFrTwoAdicity = 32;
 /// Root of unity of order 2^log2_order, log2_order <= 32: 7^((r-1)/2^32) squared as often as needed.
 Fr FrRootOfUnity(unsigned log2_order);
 
+/// Sum of a[i] b[i], both equally long, with one reduction for up to 64 products.
+Fr DotProduct(std::span<const Fr> a, std::span<const Fr> b);
+
 /// Uniform from the operating system's generator (rejection sampling of 255 bits).
 Fr RandomFr();
 

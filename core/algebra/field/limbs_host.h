@@ -15,6 +15,9 @@
 /// r = a b / 2^64N mod p for N = 4, 6 (mont_mul_adx.cc); r may be a or b.
 extern "C" void cuzk_mont_mul_4(uint64_t* r, const uint64_t* a, const uint64_t* b, const uint64_t* p, uint64_t inv);
 extern "C" void cuzk_mont_mul_6(uint64_t* r, const uint64_t* a, const uint64_t* b, const uint64_t* p, uint64_t inv);
+/// r = sum of n products a_i b_i / 2^256 mod p for the modulus of Fr and 0 < n <= 64 (mont_mul_adx.cc).
+extern "C" void cuzk_fr_dot(uint64_t* r, const uint64_t* a, const uint64_t* b, const uint64_t* p, uint64_t inv,
+                            uint64_t n);
 /// r = a^2 / 2^384 mod p, and the product of c0 + c1 u with u^2 = -1, 12 words each (mont_wide_adx.cc).
 extern "C" void cuzk_mont_square_6(uint64_t* r, const uint64_t* a, const uint64_t* p, uint64_t inv);
 extern "C" void cuzk_fp2_mul_6(uint64_t* r, const uint64_t* a, const uint64_t* b, const uint64_t* p, uint64_t inv);

@@ -188,11 +188,7 @@ const PoseidonConstants& PoseidonConstants::ForArity(uint32_t arity) {
 
 namespace internal {
 
-Fr Dot(const Fr* a, const Fr* b, uint32_t n) {
-  Fr sum = a[0] * b[0];
-  for (uint32_t i = 1; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
+Fr Dot(const Fr* a, const Fr* b, uint32_t n) { return algebra::DotProduct({a, n}, {b, n}); }
 
 }  // namespace internal
 

@@ -27,6 +27,22 @@ TEST(Fr, RootsHaveTheirOrder) {
   }
 }
 
+TEST(Fr, DotProductsAreSumsOfProducts) {
+  for (size_t n : {0u, 1u, 2u, 9u, 37u, 63u, 64u, 65u, 130u}) {
+    for (uint64_t kind = 0; kind < 3; ++kind) {  // the largest factors, one and zero among them, any
+      std::vector<Fr> a, b;
+      Fr sum = Fr::Zero();
+      for (size_t i = 0; i < n; ++i) {
+        Fr largest = Fr::FromMontgomery((-Fr::FromMontgomery({1, 0, 0, 0})).limb);
+        a.push_back(kind == 2 ? RandomFr() : largest);
+        b.push_back(kind == 2 ? RandomFr() : kind == 1 && i % 3 < 2 ? Fr::FromU64(i % 3) : largest);
+        sum += a[i] * b[i];
+      }
+      EXPECT_EQ(DotProduct(a, b), sum) << n << " products of kind " << kind;
+    }
+  }
+}
+
 TEST(Fr, BytesRefuseTheModulusAndAbove) {
   Bytes32 modulus = (-Fr::One()).ToBytesLe();  // r - 1
   EXPECT_TRUE(Fr::FromBytesLe(modulus).has_value());
