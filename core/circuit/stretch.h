@@ -95,7 +95,7 @@ Status WriteBlocks(const Circuit& circuit, const typename Circuit::Head& head, B
   const bool head_before = stretch.begin == r1cs::Position{};
   for (size_t i = head_before ? first + 1 : first; i <= last; ++i) stretch.ClearSharedWord(stretch.shape.blocks[i]);
   std::vector<std::optional<r1cs::Relation>> broken(last - first);
-  const bool prepares = Writer::kNativeBodies && options.arithmetic != algebra::Arithmetic::kScalar;
+  const bool prepares = Writer::kNativeBodies && options.arithmetic == algebra::Arithmetic::kIfma;
   const size_t together = prepares ? Circuit::kPreparedTogether : 1;
   options.pool.ParallelFor((last - first + together - 1) / together, 1, [&](size_t from, size_t to) {
     for (size_t group = from; group < to; ++group) {

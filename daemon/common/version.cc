@@ -25,6 +25,7 @@ std::string VersionText(std::string_view program) {
   std::string capabilities;
   for (const filecoin::KindRow& kind : filecoin::Kinds()) capabilities += StrCat(kind.name, " ");
   capabilities += StrCat("on cpu (", algebra::ArithmeticName(algebra::Arithmetic::kScalar), ", ",
+                         algebra::ArithmeticName(algebra::Arithmetic::kFma), ", ",
                          algebra::ArithmeticName(algebra::Arithmetic::kIfma), ")");
   if (build.cuda != "none") capabilities += ", cuda";
   return StrCat(program, " ", build.version, "\nrevision:     ", build.revision, "\nbuild:        ", build.build,

@@ -110,6 +110,7 @@ void MsmSizes(benchmark::internal::Benchmark* b) {
 }
 void MsmBenchG1(benchmark::State& state, Arithmetic a) { MsmOf<Fp>(state, a); }
 BENCHMARK_CAPTURE(MsmBenchG1, scalar, Arithmetic::kScalar)->Apply(MsmSizes);
+BENCHMARK_CAPTURE(MsmBenchG1, fma, Arithmetic::kFma)->Apply(MsmSizes);
 BENCHMARK_CAPTURE(MsmBenchG1, ifma, Arithmetic::kIfma)->Apply(MsmSizes);
 void MsmG2Sizes(benchmark::internal::Benchmark* b) {
   for (int64_t threads : {1, 2}) {
@@ -119,6 +120,7 @@ void MsmG2Sizes(benchmark::internal::Benchmark* b) {
 }
 void MsmBenchG2(benchmark::State& state, Arithmetic a) { MsmOf<Fp2>(state, a); }
 BENCHMARK_CAPTURE(MsmBenchG2, scalar, Arithmetic::kScalar)->Apply(MsmG2Sizes);
+BENCHMARK_CAPTURE(MsmBenchG2, fma, Arithmetic::kFma)->Apply(MsmG2Sizes);
 BENCHMARK_CAPTURE(MsmBenchG2, ifma, Arithmetic::kIfma)->Apply(MsmG2Sizes);
 
 template <class F>
@@ -140,9 +142,11 @@ void FixedThreads(benchmark::internal::Benchmark* b) {
 }
 void FixedBaseBenchG1(benchmark::State& state, Arithmetic a) { FixedBaseOf<Fp>(state, a); }
 BENCHMARK_CAPTURE(FixedBaseBenchG1, scalar, Arithmetic::kScalar)->Apply(FixedThreads);
+BENCHMARK_CAPTURE(FixedBaseBenchG1, fma, Arithmetic::kFma)->Apply(FixedThreads);
 BENCHMARK_CAPTURE(FixedBaseBenchG1, ifma, Arithmetic::kIfma)->Apply(FixedThreads);
 void FixedBaseBenchG2(benchmark::State& state, Arithmetic a) { FixedBaseOf<Fp2>(state, a); }
 BENCHMARK_CAPTURE(FixedBaseBenchG2, scalar, Arithmetic::kScalar)->Apply(FixedThreads);
+BENCHMARK_CAPTURE(FixedBaseBenchG2, fma, Arithmetic::kFma)->Apply(FixedThreads);
 BENCHMARK_CAPTURE(FixedBaseBenchG2, ifma, Arithmetic::kIfma)->Apply(FixedThreads);
 
 template <class F>
@@ -207,6 +211,7 @@ void NttSizes(benchmark::internal::Benchmark* b) {
   b->ArgNames({"log2", "threads"})->Unit(benchmark::kMillisecond)->UseRealTime()->MeasureProcessCPUTime();
 }
 BENCHMARK_CAPTURE(NttBench, scalar, Arithmetic::kScalar)->Apply(NttSizes);
+BENCHMARK_CAPTURE(NttBench, fma, Arithmetic::kFma)->Apply(NttSizes);
 BENCHMARK_CAPTURE(NttBench, ifma, Arithmetic::kIfma)->Apply(NttSizes);
 
 void Decompress(benchmark::State& state) {

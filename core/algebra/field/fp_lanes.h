@@ -8,7 +8,7 @@
 // care.
 //
 // Products divide by 2^416 where the memory form of Fp holds x 2^384. An element read as it lies in memory is 2^-32
-// times the element there; formulas that are homogeneous do not mind (batch_add_ifma.cc), others convert.
+// times the element there; formulas that are homogeneous do not mind (batch_add_kernel.h), others convert.
 
 #include <bit>
 
@@ -136,10 +136,13 @@ static_assert(Times(FpLaneParams::kModulus52, kFpReciprocal + 1).limb[7] >= uint
 }
 
 /// Eight elements ready to be multiplied: carried and not negative.
+struct FpX8;
 struct FpX8Factor {
   FpWide wide;
+
+  /// What AsFactor was called for.
+  FpX8 Value() const;
 };
-struct FpX8;
 /// Products are not negative. What enters several of them is made a factor once.
 [[gnu::noinline, maybe_unused]] FpX8 operator*(const FpX8Factor& a, const FpX8Factor& b);
 [[gnu::noinline, maybe_unused]] FpX8 Square(const FpX8Factor& a);
@@ -149,6 +152,8 @@ struct FpX8 {
   using Factor = FpX8Factor;
   FpWide wide;
 
+  /// Products divide by 2 to this power.
+  static constexpr unsigned kFormBits = 416;
   /// 2^k in the form of products, k < 416 + 381.
   static constexpr Constant52<8> PowerOfTwo(unsigned k) {
     FieldConstants<FpParams>::Limbs x = FieldConstants<FpParams>::PowerOfTwo(k);
@@ -202,6 +207,14 @@ struct FpX8 {
     }
     return r;
   }
+
+  // How the affine formulas deal with the factor 2^-32 of memory form: the inverse, and so the slope, is the true one;
+  // its square is divided.
+
+  static constexpr unsigned kSlopeBits = 0;
+  static constexpr size_t kBatchBytes = 98304;
+  FpX8 AsSquareOfSlope() const { return DividedBy2To32(); }
+  const FpX8& TimesSlopeUnit() const { return *this; }
 
   /// Divided by 2^32. The value is not negative.
   FpX8 DividedBy2To32() const {
@@ -263,26 +276,19 @@ struct FpX8 {
 }
 [[gnu::noinline]] FpX8 Square(const FpX8Factor& a) { return {MontgomeryReduce<FpLaneParams>(LongSquare(a.wide))}; }
 [[gnu::always_inline]] inline FpX8Factor AsFactor(const FpX8& a) { return a.AsFactor(); }
+[[gnu::always_inline]] inline FpX8 FpX8Factor::Value() const { return {SubConstant(wide, kFpMultiple<1 << 16>)}; }
 
-using Fp2X8 = Fp2Of<FpX8>;
+// Of two elements and their factors: the sum and the difference, factors too.
 
-/// Eight elements of Fp2 ready to be multiplied by Karatsuba's formula.
-struct Fp2X8Factor {
-  FpX8Factor c0, c1, sum;
-};
-[[gnu::always_inline]] inline Fp2X8Factor AsFactor(const Fp2X8& a) {
-  FpX8Factor c0 = a.c0.AsFactor(), c1 = a.c1.AsFactor();
-  return {c0, c1, {Carried(Add(c0.wide, c1.wide))}};
+[[gnu::always_inline]] inline FpX8Factor SumAsFactor(const FpX8&, const FpX8&, const FpX8Factor& a,
+                                                     const FpX8Factor& b) {
+  return {Carried(Add(a.wide, b.wide))};
 }
-[[gnu::always_inline]] inline Fp2X8 operator*(const Fp2X8Factor& a, const Fp2X8Factor& b) {
-  FpX8 low = a.c0 * b.c0, high = a.c1 * b.c1, cross = a.sum * b.sum;
-  return {low - high, cross - low - high};
-}
-[[gnu::always_inline]] inline Fp2X8 Square(const Fp2X8Factor& a) {
-  FpX8 difference{Sub(a.c0.wide, a.c1.wide)};
-  FpX8 cross = a.c0 * a.c1;
-  return {a.sum * difference.AsFactor(), cross.Double()};
+[[gnu::always_inline]] inline FpX8Factor DifferenceAsFactor(const FpX8Factor& a, const FpX8Factor& b) {
+  return FpX8{Sub(a.wide, b.wide)}.AsFactor();
 }
 
 }  // namespace
 }  // namespace cuzk::algebra
+
+#include "core/algebra/field/fp2_lanes.h"

@@ -1,6 +1,6 @@
 #include "core/algebra/msm/batch_add.h"
 
-#include "core/algebra/msm/batch_add_ifma.h"
+#include "core/algebra/msm/batch_add_lanes.h"
 
 namespace cuzk::algebra {
 namespace {
@@ -82,8 +82,8 @@ void ScalarBatchAdder<F>::RunBatch(std::span<const PointAddition<F>> additions) 
 
 template <class F>
 std::unique_ptr<BatchAdder<F>> MakeBatchAdder(Arithmetic arithmetic) {
-  if (arithmetic == Arithmetic::kIfma) return MakeLaneBatchAdder<F>();
-  return std::make_unique<ScalarBatchAdder<F>>();
+  if (arithmetic == Arithmetic::kScalar) return std::make_unique<ScalarBatchAdder<F>>();
+  return MakeLaneBatchAdder<F>(arithmetic);
 }
 
 template std::unique_ptr<BatchAdder<Fp>> MakeBatchAdder(Arithmetic);

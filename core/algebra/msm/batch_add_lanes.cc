@@ -1,9 +1,9 @@
-// The adder for AVX-512 IFMA around its body in batch_add_ifma.cc. Built for every processor.
+// The adder around the bodies in batch_add_fma.cc and batch_add_ifma.cc. Built for every processor.
 
 #include <cstdlib>
 #include <new>
 
-#include "core/algebra/msm/batch_add_ifma.h"
+#include "core/algebra/msm/batch_add_lanes.h"
 
 namespace cuzk::algebra {
 namespace {
@@ -17,11 +17,15 @@ struct FreeScratch {
 template <class F>
 class LaneBatchAdder final : public BatchAdder<F> {
  public:
-  LaneBatchAdder() : scratch_(static_cast<std::byte*>(::operator new(IfmaAddScratchBytes<F>(), kScratchAlignment))) {}
+  using Add = void (*)(std::span<const PointAddition<F>>, std::byte*);
 
-  void Run(std::span<const PointAddition<F>> additions) override { IfmaAdd(additions, scratch_.get()); }
+  LaneBatchAdder(Add add, size_t scratch_bytes)
+      : add_(add), scratch_(static_cast<std::byte*>(::operator new(scratch_bytes, kScratchAlignment))) {}
+
+  void Run(std::span<const PointAddition<F>> additions) override { add_(additions, scratch_.get()); }
 
  private:
+  const Add add_;
   std::unique_ptr<std::byte, FreeScratch> scratch_;
 };
 
@@ -48,13 +52,14 @@ AffinePoint<F> AddOne(const PointAddition<F>& addition) {
 }
 
 template <class F>
-std::unique_ptr<BatchAdder<F>> MakeLaneBatchAdder() {
-  return std::make_unique<LaneBatchAdder<F>>();
+std::unique_ptr<BatchAdder<F>> MakeLaneBatchAdder(Arithmetic arithmetic) {
+  if (arithmetic == Arithmetic::kFma) return std::make_unique<LaneBatchAdder<F>>(FmaAdd<F>, FmaAddScratchBytes<F>());
+  return std::make_unique<LaneBatchAdder<F>>(IfmaAdd<F>, IfmaAddScratchBytes<F>());
 }
 
 template AffinePoint<Fp> AddOne(const PointAddition<Fp>&);
 template AffinePoint<Fp2> AddOne(const PointAddition<Fp2>&);
-template std::unique_ptr<BatchAdder<Fp>> MakeLaneBatchAdder();
-template std::unique_ptr<BatchAdder<Fp2>> MakeLaneBatchAdder();
+template std::unique_ptr<BatchAdder<Fp>> MakeLaneBatchAdder(Arithmetic);
+template std::unique_ptr<BatchAdder<Fp2>> MakeLaneBatchAdder(Arithmetic);
 
 }  // namespace cuzk::algebra

@@ -21,9 +21,10 @@ bool HasAdx() {
 }
 
 // __builtin_cpu_supports looks at the operating system's saved registers too; it takes literals only.
-std::array<Feature, 3> BaseFeatures() {
+std::array<Feature, 4> BaseFeatures() {
   __builtin_cpu_init();
   return {{{"AVX2", __builtin_cpu_supports("avx2") != 0},
+           {"FMA", __builtin_cpu_supports("fma") != 0},
            {"BMI2", __builtin_cpu_supports("bmi2") != 0},
            {"ADX", HasAdx()}}};
 }
@@ -47,23 +48,35 @@ std::string Missing(const std::array<Feature, N>& features) {
 
 }  // namespace
 
-std::string_view ArithmeticName(Arithmetic arithmetic) { return arithmetic == Arithmetic::kIfma ? "ifma" : "scalar"; }
+std::string_view ArithmeticName(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::kScalar:
+      return "scalar";
+    case Arithmetic::kFma:
+      return "fma";
+    case Arithmetic::kIfma:
+      return "ifma";
+  }
+  return "";
+}
 
-bool IsSupported(Arithmetic arithmetic) { return arithmetic == Arithmetic::kScalar || Missing(IfmaFeatures()).empty(); }
+bool IsSupported(Arithmetic arithmetic) { return arithmetic != Arithmetic::kIfma || Missing(IfmaFeatures()).empty(); }
 
-Arithmetic BestArithmetic() { return IsSupported(Arithmetic::kIfma) ? Arithmetic::kIfma : Arithmetic::kScalar; }
+Arithmetic BestArithmetic() { return IsSupported(Arithmetic::kIfma) ? Arithmetic::kIfma : Arithmetic::kFma; }
 
 StatusOr<Arithmetic> ResolveArithmetic(std::optional<std::string_view> choice) {
   if (!choice || choice->empty()) return BestArithmetic();
-  if (*choice == "scalar") return Arithmetic::kScalar;
+  for (Arithmetic arithmetic : {Arithmetic::kScalar, Arithmetic::kFma}) {
+    if (*choice == ArithmeticName(arithmetic)) return arithmetic;
+  }
   if (*choice != "ifma") {
     return absl::InvalidArgumentError(
-        StrCat("CUZK_CPU_ARITHMETIC is \"", *choice, "\"; it can be \"scalar\" or \"ifma\""));
+        StrCat("CUZK_CPU_ARITHMETIC is \"", *choice, "\"; it can be \"scalar\", \"fma\" or \"ifma\""));
   }
   std::string missing = Missing(IfmaFeatures());
   if (missing.empty()) return Arithmetic::kIfma;
   return absl::FailedPreconditionError(
-      StrCat("CUZK_CPU_ARITHMETIC is \"ifma\", but this processor lacks ", missing, "; use \"scalar\""));
+      StrCat("CUZK_CPU_ARITHMETIC is \"ifma\", but this processor lacks ", missing, "; use \"fma\""));
 }
 
 StatusOr<Arithmetic> ResolveArithmetic(const char* choice) {

@@ -19,11 +19,11 @@ void Append(Findings& all, Findings more) {
 Finding CheckProcessor() {
   Status status = algebra::CheckProcessor();
   if (!status.ok()) {
-    return {Level::kFail, "processor", StrCat(status.message()), "use a machine with AVX2, BMI2 and ADX"};
+    return {Level::kFail, "processor", StrCat(status.message()), "use a machine with AVX2, FMA, BMI2 and ADX"};
   }
   StatusOr<algebra::Arithmetic> best = algebra::ResolveArithmetic(std::nullopt);
   bool ifma = best.ok() && *best == algebra::Arithmetic::kIfma;
-  return {Level::kOk, "processor", ifma ? "AVX-512 IFMA is used" : "AVX2 and ADX; no AVX-512 IFMA"};
+  return {Level::kOk, "processor", ifma ? "AVX-512 IFMA is used" : "AVX2 and FMA; no AVX-512 IFMA"};
 }
 
 Finding CheckSettings(const Session& session) {

@@ -16,7 +16,7 @@ inline std::vector<Arithmetic> TestedArithmetics() {
     CUZK_CHECK(arithmetic.ok());
     return {*arithmetic};
   }
-  std::vector<Arithmetic> all{Arithmetic::kScalar};
+  std::vector<Arithmetic> all{Arithmetic::kScalar, Arithmetic::kFma};
   if (IsSupported(Arithmetic::kIfma)) all.push_back(Arithmetic::kIfma);
   return all;
 }

@@ -9,9 +9,12 @@ TEST(CpuArithmetic, ChoicesByNameAndTheBestWithoutOne) {
   EXPECT_TRUE(CheckProcessor().ok());
   EXPECT_TRUE(IsSupported(Arithmetic::kScalar));
   EXPECT_EQ(*ResolveArithmetic("scalar"), Arithmetic::kScalar);
+  EXPECT_TRUE(IsSupported(Arithmetic::kFma));
+  EXPECT_EQ(*ResolveArithmetic("fma"), Arithmetic::kFma);
   EXPECT_EQ(*ResolveArithmetic(std::nullopt), BestArithmetic());
   EXPECT_EQ(*ResolveArithmetic(""), BestArithmetic());
   EXPECT_EQ(ArithmeticName(Arithmetic::kScalar), "scalar");
+  EXPECT_EQ(ArithmeticName(Arithmetic::kFma), "fma");
   EXPECT_EQ(ArithmeticName(Arithmetic::kIfma), "ifma");
 }
 

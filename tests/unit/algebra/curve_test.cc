@@ -94,6 +94,7 @@ TYPED_TEST(Curve, XyzzSumsKeepTheLaws) {
 
 TYPED_TEST(Curve, BatchedSumsKeepTheLaws) {
   EXPECT_EQ(BrokenGroupLaw(Batched<TypeParam>(Arithmetic::kScalar), 40), "");
+  EXPECT_EQ(BrokenGroupLaw(Batched<TypeParam>(Arithmetic::kFma), 40), "");
   if (!IsSupported(Arithmetic::kIfma)) GTEST_SKIP() << "no AVX-512 IFMA here";
   EXPECT_EQ(BrokenGroupLaw(Batched<TypeParam>(Arithmetic::kIfma), 40), "");
 }

@@ -255,7 +255,8 @@ TEST_P(CpuDeviceTest, PlanCountsAndRefusesInWords) {
   EXPECT_GT(device->memory().total, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Arithmetics, CpuDeviceTest, testing::Values(Arithmetic::kScalar, Arithmetic::kIfma),
+INSTANTIATE_TEST_SUITE_P(Arithmetics, CpuDeviceTest,
+                         testing::Values(Arithmetic::kScalar, Arithmetic::kFma, Arithmetic::kIfma),
                          [](const auto& info) { return std::string(ArithmeticName(info.param)); });
 
 }  // namespace
