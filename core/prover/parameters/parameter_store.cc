@@ -4,10 +4,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <system_error>
 #include <thread>
 
 #include "core/base/check.h"
+#include "core/base/thread.h"
 
 namespace cuzk::prover {
 
@@ -81,12 +81,10 @@ class Halves {
 /// Runs the work in a thread of its own, or, where none is to be had, at once.
 template <class Work>
 std::jthread BeginOrRun(Work work) {
-  try {
-    return std::jthread(work);
-  } catch (const std::system_error&) {
-    work();
-    return {};
-  }
+  StatusOr<std::jthread> thread = StartThread("the digest of a parameter file", work);
+  if (thread.ok()) return *std::move(thread);
+  work();
+  return {};
 }
 
 }  // namespace
@@ -156,6 +154,7 @@ Status ParameterStore::Load(Device& device, const ParameterRequest& request, Ent
       entry.total = total;
     }
     if (progress) progress(done, total);
+    turns_.LetPass(request.urgency.level, stop);
   };
   const LoadOptions load{.policy = options_.points, .plan = options_.plan, .progress = report, .stop = stop};
   LoadOptions alone = load;
@@ -191,7 +190,11 @@ StatusOr<std::shared_ptr<const ParameterStore::Held>> ParameterStore::PlaceCheck
   const std::stop_callback pass_on(options.stop, [&both] { both.request_stop(); });
   Status checked;
   auto check = [&] {
-    checked = groth16::CheckDigest(file->file(), expected, halves.Of(0), both.get_token());
+    const FileIdentity& id = file->file().identity();
+    const std::string key =
+        StrCat(id.device, " ", id.inode, " ", id.size, " ", id.modified_ns, " ", id.changed_ns, " ", expected.digest);
+    checked = digests_.Do(key, both.get_token(),
+                          [&] { return groth16::CheckDigest(file->file(), expected, halves.Of(0), both.get_token()); });
     if (!checked.ok()) both.request_stop();
   };
   LoadOptions load = options;
@@ -218,12 +221,21 @@ StatusOr<std::shared_ptr<const ParameterStore::Held>> ParameterStore::Place(Devi
                                                                             const ParameterRequest& request,
                                                                             const File& file,
                                                                             const LoadOptions& options) {
+  const bool small = LoadTurns::IsSmall(device, groth16::SectionCounts::Of(*request.shape).FileBytes());
   for (;;) {
     const uint64_t seen = options_.budget->ChangeCount();
     {
-      CUZK_ASSIGN_OR_RETURN(DeviceLease turn, LoadRegion(device).Enter(options.stop));
-      CUZK_ASSIGN_OR_RETURN(std::shared_ptr<const Held> held, PlaceNow(device, request, file, options));
-      if (held) return held;
+      CUZK_ASSIGN_OR_RETURN(LoadTurns::Turn turn, turns_.Enter(device, small, request.urgency, options.stop));
+      // Stopped by the caller, or for a critical load, after which it begins again.
+      std::stop_source either;
+      const auto stop = [&either] { either.request_stop(); };
+      const std::stop_callback by_caller(options.stop, stop), by_other(turn.stop(), stop);
+      LoadOptions load = options;
+      load.stop = either.get_token();
+      auto held = PlaceNow(device, request, file, load);
+      const bool yields = absl::IsCancelled(held.status()) && turn.stop().stop_requested();
+      if (yields && !options.stop.stop_requested()) continue;
+      if (!held.ok() || *held) return held;
     }
     CUZK_RETURN_IF_ERROR(options_.budget->WaitForRoom(memory::MemoryClass::kParameters, seen, options.stop));
   }
@@ -266,13 +278,6 @@ StatusOr<Plan> ParameterStore::PlanWithRoom(Device& device, const ParameterReque
         plan.ok() && plan->placement == Placement::kPinnedStreamed && device.memory().free + IdleOn(device) > points;
     if ((!refused && !streamed) || !EvictFrom(device, points)) return plan;
   }
-}
-
-ComputeRegion& ParameterStore::LoadRegion(const Device& device) {
-  MutexLock lock(mutex_);
-  auto& region = load_regions_[&device];
-  if (!region) region = std::make_unique<ComputeRegion>();
-  return *region;
 }
 
 uint64_t ParameterStore::IdleOn(const Device& device) const {

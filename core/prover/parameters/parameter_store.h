@@ -19,7 +19,7 @@
 #include "core/groth16/identity.h"
 #include "core/memory/budget.h"
 #include "core/prover/device/device.h"
-#include "core/prover/device/device_lease.h"
+#include "core/prover/parameters/load_turns.h"
 #include "core/prover/parameters/verified_files.h"
 
 namespace cuzk::prover {
@@ -34,6 +34,7 @@ struct ParameterRequest {
   std::filesystem::path path;  ///< of the `.params`
   std::shared_ptr<const r1cs::Shape> shape;
   std::optional<std::string> published_digest;  ///< of the registry's table, if it has one
+  LoadUrgency urgency;
 };
 
 struct ParameterStoreOptions {
@@ -60,9 +61,9 @@ struct ParameterStatus {
   double last_used_seconds_ago = 0;  ///< since an owner last took or released them; 0 while in use
 };
 
-/// Thread-safe. A circuit is loaded once on a device; calls that ask for it during the load wait for that load.
-/// Circuits are planned, reserved and loaded on a device one at a time, so that no two plans count on the same free
-/// memory.
+/// Thread-safe. A circuit is loaded once on a device; calls that ask for it during the load wait for it. The order in
+/// which circuits are planned, reserved and loaded is that of LoadTurns; a load that is stopped for a critical one
+/// begins again after it. Two devices that load the same file at the same time compute its digest once.
 class ParameterStore {
  public:
   explicit ParameterStore(const ParameterStoreOptions& options);
@@ -106,7 +107,6 @@ class ParameterStore {
   StatusOr<std::shared_ptr<const Held>> PlaceNow(Device& device, const ParameterRequest& request, const File& file,
                                                  const LoadOptions& options);
   StatusOr<Plan> PlanWithRoom(Device& device, const ParameterRequest& request);
-  ComputeRegion& LoadRegion(const Device& device);
   uint64_t IdleOn(const Device& device) const;
   bool EvictFrom(const Device& device, uint64_t for_points);
   std::shared_ptr<const ResidentParameters> Use(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -115,7 +115,8 @@ class ParameterStore {
   mutable Mutex mutex_;
   Condition changed_;
   std::map<Key, std::shared_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
-  std::map<const Device*, std::unique_ptr<ComputeRegion>> load_regions_ ABSL_GUARDED_BY(mutex_);  // never removed
+  LoadTurns turns_;
+  OnceAtATime digests_;
   VerifiedFiles verified_;
   memory::Registration reclaimer_;  // last: ends before the rest
 };
