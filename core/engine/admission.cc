@@ -4,14 +4,17 @@
 #include <set>
 #include <utility>
 
+#include "core/base/thread.h"
 #include "core/engine/jobs/progress.h"
+#include "core/engine/schedule/choice.h"
 #include "core/engine/schedule/policy.h"
 
 namespace cuzk::engine {
 
-void Admission::Start() {
+Status Admission::Start() {
   budget_listener_ = budget_.AddListener([&state = c_.state] { state.admission.Notify(); });
-  thread_ = std::jthread([this] { Run(); });
+  CUZK_ASSIGN_OR_RETURN(thread_, StartThread("the scheduler", [this] { Run(); }));
+  return absl::OkStatus();
 }
 
 void Admission::Run() {
@@ -56,22 +59,28 @@ DeviceStage* Admission::ChooseDevice(const Job& job, uint32_t index) {
   const CircuitRecord& record = c_.circuits.Known(job.circuit);
   // CRITICAL does not wait behind a full queue of others.
   const unsigned room = c_.options.device_queue + (job.priority == Priority::kCritical ? kReservedPlaces : 0);
-  DeviceStage* best = nullptr;
+  std::vector<Candidate> candidates;
+  std::vector<DeviceStage*> stages;
   DeviceStage* avoided = nullptr;
   bool another = false;  // than the avoided one, now or later
   for (const auto& device : devices_) {
     const LoadedParameters& parameters = record.devices[device->number()];
-    if (!device->lost().ok()) continue;
+    if (!device->service().works() || !Takes(c_.parts, device->number(), job.facts.kind)) continue;
     const bool avoid = job.partitions[index].avoid == &device->device();
     another = another || (!avoid && parameters.failed.ok());
-    if (device->load() >= room || parameters.Get() == nullptr) continue;
+    if (parameters.Get() == nullptr) continue;
+    const bool has_room = device->queue().load() < room;
     if (avoid) {
-      avoided = device.get();
-    } else if (best == nullptr || device->load() < best->load()) {
-      best = device.get();
+      avoided = has_room ? device.get() : nullptr;
+      continue;
     }
+    stages.push_back(device.get());
+    candidates.push_back({.load = device->queue().load() + device->in_hand(),
+                          .room = has_room,
+                          .pace = device->meter().Pace(job.circuit)});
   }
-  return best != nullptr || another ? best : avoided;
+  if (const std::optional<size_t> best = ChooseBySpeed(candidates)) return stages[*best];
+  return another ? nullptr : avoided;
 }
 
 bool Admission::MayGo(uint64_t key) {
@@ -164,10 +173,13 @@ void Admission::Dispatch(Turn turn) {
   const uint64_t key = job.key;
   if (turn.parse) {
     BeginParse(lock, turn);
-  } else if (!BeginPartition(turn)) {
+    // Takes nothing from jobs that wait for a device: it does not pass them.
+    c_.state.scheduler.SetReady(key, 0);
+  } else if (BeginPartition(turn)) {
+    c_.state.scheduler.Served(key);
+  } else {
     return;
   }
-  c_.state.scheduler.Served(key);
   c_.reports.Publish(job);
 }
 
@@ -183,9 +195,9 @@ void Admission::BeginParse(StateLock& lock, Turn& turn) {
 
 bool Admission::BeginPartition(Turn& turn) {
   PartitionTask& task = turn.synthesis->task;
-  if (!task.device->lost().ok()) return false;
+  if (!task.device->service().works()) return false;
   task.job->partitions[task.index].state = PartitionState::kSynthesizing;
-  task.device->Promise();
+  task.device->queue().Promise();
   LoadedParameters& loaded = c_.circuits.Known(task.job->circuit).devices[task.device->number()];
   loaded.loaded = task.parameters;
   loaded.fresh.reset();

@@ -20,7 +20,8 @@ class Admission {
   Admission(const StageContext& context, SynthesisStage& synthesis,
             const std::vector<std::unique_ptr<DeviceStage>>& devices)
       : c_(context), budget_(*context.parts.budget), synthesis_(synthesis), devices_(devices) {}
-  void Start();
+  /// RESOURCE_EXHAUSTED: the system gives no thread.
+  Status Start();
   /// Wakes the thread when the engine is stopping.
   void Stop() { c_.state.admission.Notify(); }
 

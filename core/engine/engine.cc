@@ -74,6 +74,7 @@ StatusOr<std::unique_ptr<Engine>> Engine::Create(EngineOptions options, EnginePa
                                                         .seam = parts.seams.store}));
   }
   auto impl = std::make_unique<Impl>(std::move(options), std::move(parts), std::move(store));
+  CUZK_RETURN_IF_ERROR(impl->pipeline.Start());
   CUZK_RETURN_IF_ERROR(impl->Restore());
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
@@ -146,9 +147,9 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
     if (joined) return *joined;
   }
   if (!HasReserve(submission.facts.kind)) CUZK_RETURN_IF_ERROR(StoreAnswers());
-  // What a PoRep is shows only in its C1.
-  if (submission.facts.kind != filecoin::Kind::kPorep) {
-    CUZK_RETURN_IF_ERROR(MayProve(*submission.facts.proof->circuit));
+  CUZK_RETURN_IF_ERROR(IsTaken(submission.facts.kind));
+  if (const filecoin::Circuit* circuit = work->CircuitOf(submission.facts, submission.vanilla)) {
+    CUZK_RETURN_IF_ERROR(MayProve(*circuit));
   }
   taken_in = Passage(state(), state().in_flight);
   CUZK_RETURN_IF_ERROR(ReserveFor(submission, *work, *parts.budget, limits.request_memory_bytes));
@@ -173,8 +174,22 @@ StatusOr<JobTicket> Engine::Impl::Submit(ProofRequest request) {
   return ticket;
 }
 
+Status Engine::Impl::IsTaken(filecoin::Kind kind) {
+  bool taken = false;
+  StateLock lock(state(), Actor::kCaller);
+  for (const auto& device : pipeline.devices()) {
+    if (!Takes(parts, device->number(), kind)) continue;
+    if (device->service().works()) return absl::OkStatus();
+    taken = true;
+  }
+  const std::string_view name = filecoin::KindInfo(kind).name;
+  if (taken) return absl::UnavailableError(StrCat("no device works that proves ", name, " (devices.kinds)"));
+  return absl::UnimplementedError(StrCat("no device of this daemon proves ", name, " (devices.kinds)"));
+}
+
 Status Engine::Impl::MayProve(const filecoin::Circuit& circuit) {
   if (!parameters->Available(circuit)) return parameters->Missing(circuit);
+  CUZK_RETURN_IF_ERROR(pipeline.circuits().ShapeOf(circuit, Actor::kCaller).status());
   StateLock lock(state(), Actor::kCaller);
   return pipeline.circuits().Of(circuit).fits;
 }

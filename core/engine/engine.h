@@ -37,12 +37,11 @@ class Engine {
 
   /// Accepts a request, or joins an equal job (same id, kind and payload) that is unfinished or whose proof no caller
   /// has received. An unfinished job then has the higher priority and the later deadline of the two. Looks at message
-  /// fields only and returns quickly. After an error the request was not accepted and is gone. INVALID_ARGUMENT and
-  /// UNIMPLEMENTED from the message's fields; RESOURCE_EXHAUSTED: queue, size, memory or store (LimitsFor), or a
-  /// circuit that can never fit the memory budget;
-  /// UNAVAILABLE: draining, no device, or a store that does not answer (a WinningPoSt is then proved without being
-  /// stored); FAILED_PRECONDITION: no parameters for the
-  /// circuit, where the message shows it.
+  /// fields only and returns quickly; the first request for a circuit waits until it is recorded, a second at most.
+  /// After an error the request was not accepted and is gone. INVALID_ARGUMENT and UNIMPLEMENTED from the message's
+  /// fields; RESOURCE_EXHAUSTED: queue, size, memory or store (LimitsFor), or a circuit that can never fit the memory
+  /// budget; UNAVAILABLE: draining, no device, or a store that does not answer (a WinningPoSt is then proved without
+  /// being stored); FAILED_PRECONDITION: no parameters for the circuit, where the message shows it.
   StatusOr<JobTicket> Submit(ProofRequest request);
 
   /// Waits for the end of the execution that a ticket names. DEADLINE_EXCEEDED when `until` passes first (the job goes
@@ -94,6 +93,15 @@ class Engine {
   StatusOr<PreloadResult> Preload(const std::string& circuit_id, std::stop_token stop = {});
   /// Drops them where they are idle. FAILED_PRECONDITION while they are in use.
   StatusOr<EvictResult> Evict(const std::string& circuit_id);
+
+  /// Takes a device out, or brings one back once it has passed its self-test, and says how it is then; blocks for the
+  /// test. `device` is its UUID or its number, "cpu" for the CPU device. NOT_FOUND if there is no such device;
+  /// FAILED_PRECONDITION: it is lost, or to be taken out and the last that works, or to be brought back and still at
+  /// work on a partition that was taken from it; the self-test's error.
+  StatusOr<DeviceStatus> SetDevice(const std::string& device, bool enabled);
+  /// Something that this engine cannot see speaks against the device of that number among its own: it is taken out
+  /// unless it is the last that works.
+  void DoubtDevice(size_t device, const std::string& why);
 
   /// Accepts nothing more and lets jobs end until `until`. The rest goes on at the next start if there is a state
   /// directory, and fails otherwise. Returns how many those were.

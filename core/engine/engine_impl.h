@@ -46,7 +46,10 @@ struct Engine::Impl {
   bool IsStored(const Job& job) const { return store == nullptr || job.row != 0; }
   IntakeLimits LimitsOf(filecoin::Kind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   StatusOr<JobTicket> Submit(ProofRequest request);
-  /// FAILED_PRECONDITION without parameters for the circuit; RESOURCE_EXHAUSTED if it is known not to fit the budget.
+  /// Whether a device proves the kind: UNIMPLEMENTED if none is meant to, UNAVAILABLE if none of these works.
+  Status IsTaken(filecoin::Kind kind);
+  /// FAILED_PRECONDITION without parameters for the circuit; RESOURCE_EXHAUSTED if it can never fit the budget, for
+  /// which the first call for a circuit records it: a second for the largest.
   Status MayProve(const filecoin::Circuit& circuit);
   /// A ticket for an equal job (JobTable::FindEqual), nothing if a job may be added, or why not.
   StatusOr<std::optional<JobTicket>> JoinOrRefuse(const Submission& submission)

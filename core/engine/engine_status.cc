@@ -112,9 +112,11 @@ Status Engine::Impl::LoadEverywhere(const filecoin::Circuit& circuit, const std:
   std::stop_callback by_caller(stop, [&] { either.request_stop(); });
   std::stop_callback by_engine(state().loading.get_token(), [&] { either.request_stop(); });
   for (DeviceStage* device : devices) {
-    Status loaded = either.stop_requested()
-                        ? absl::CancelledError("cancelled before parameters were loaded")
-                        : parameters->Get(device->device(), circuit, shape, either.get_token(), {}).status();
+    Status loaded =
+        either.stop_requested()
+            ? absl::CancelledError("cancelled before parameters were loaded")
+            : parameters->Get(device->device(), {circuit, shape, UrgencyOf(Priority::kNormal)}, either.get_token(), {})
+                  .status();
     if (absl::IsCancelled(loaded) && !stop.stop_requested()) {
       StateLock lock(state(), Actor::kCaller);
       CUZK_RETURN_IF_ERROR(Working());
@@ -127,6 +129,7 @@ Status Engine::Impl::LoadEverywhere(const filecoin::Circuit& circuit, const std:
 StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop_token stop) {
   const filecoin::Circuit* circuit = filecoin::FindCircuit(circuit_id);
   if (circuit == nullptr) return absl::InvalidArgumentError(StrCat("there is no circuit ", circuit_id));
+  CUZK_RETURN_IF_ERROR(impl_->IsTaken(circuit->kind));
   const TimePoint begin = std::chrono::steady_clock::now();
   Passage passage;
   std::vector<DeviceStage*> devices;
@@ -135,7 +138,8 @@ StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop
     CUZK_RETURN_IF_ERROR(impl_->Working());
     passage = Passage(impl_->state(), impl_->state().loads);
     for (const auto& device : impl_->pipeline.devices()) {
-      if (device->lost().ok()) devices.push_back(device.get());
+      const bool takes = Takes(impl_->parts, device->number(), circuit->kind);
+      if (takes && device->service().works()) devices.push_back(device.get());
     }
   }
   size_t ready = 0;
@@ -146,6 +150,49 @@ StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop
   if (!impl_->parameters->Available(*circuit)) return impl_->parameters->Missing(*circuit);
   CUZK_RETURN_IF_ERROR(impl_->LoadEverywhere(*circuit, devices, stop));
   return PreloadResult{.load_time_ms = Milliseconds(std::chrono::steady_clock::now() - begin)};
+}
+
+StatusOr<DeviceStatus> Engine::SetDevice(const std::string& name, bool enabled) {
+  EngineState& state = impl_->state();
+  Quarantine& quarantine = impl_->pipeline.quarantine();
+  DeviceStage* device = nullptr;
+  std::string known;
+  for (const auto& stage : impl_->pipeline.devices()) {
+    const prover::Device& candidate = stage->device();
+    const std::string uuid = candidate.identity().uuid;
+    const std::string number = candidate.ordinal() < 0 ? "cpu" : StrCat(candidate.ordinal());
+    known += StrCat(known.empty() ? "" : ", ", number, uuid.empty() ? "" : StrCat(" (", uuid, ")"));
+    if (name == number || (!uuid.empty() && name == uuid)) device = stage.get();
+  }
+  if (device == nullptr) return absl::NotFoundError(StrCat("there is no device ", name, "; there are ", known));
+  bool test = false, out = false;
+  {
+    StateLock lock(state, Actor::kCaller);
+    if (!enabled) CUZK_RETURN_IF_ERROR(quarantine.Disable(lock, *device));
+    test = enabled && device->service().now != DeviceService::kWorks;
+    if (test) {
+      CUZK_RETURN_IF_ERROR(quarantine.MayTest(*device));
+      quarantine.BeginTest(*device);
+      out = !device->service().works();
+    }
+  }
+  Status passed;
+  if (test) {
+    // What it has in its memory may be wrong as well, and may leave no room for the test.
+    if (out) impl_->parameters->Forget(device->device());
+    passed = device->device().health();
+    if (passed.ok() && impl_->parts.self_test) passed = impl_->parts.self_test(device->device());
+    passed = Annotate(passed, "the self-test");
+  }
+  StateLock lock(state, Actor::kCaller);
+  if (test) quarantine.EndTest(lock, *device, passed);
+  CUZK_RETURN_IF_ERROR(passed);
+  return device->Describe(impl_->Now());
+}
+
+void Engine::DoubtDevice(size_t device, const std::string& why) {
+  StateLock lock(impl_->state(), Actor::kCaller);
+  impl_->pipeline.quarantine().Doubt(lock, *impl_->pipeline.devices().at(device), why);
 }
 
 StatusOr<EvictResult> Engine::Evict(const std::string& circuit_id) {

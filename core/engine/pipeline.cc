@@ -9,12 +9,13 @@ Pipeline::Pipeline(const PipelineParts& parts)
       reports_(state_, *parts.engine.clock, parts.engine.observer, parts.events, parts.timeline),
       circuits_({.state = state_,
                  .work = parts.work,
-                 .devices = parts.engine.devices,
+                 .engine = parts.engine,
                  .budget = *parts.engine.budget,
                  .plan = PlanOptionsOf(parts.options)}),
       records_(parts.store == nullptr ? nullptr
                                       : std::make_unique<RecordStage>(state_, *parts.store, *parts.engine.clock)),
       jobs_({state_, parts.options, *parts.engine.clock, parts.engine.observer, reports_, circuits_, records_.get()}),
+      quarantine_(context_, devices_),
       context_{.state = state_,
                .options = parts.options,
                .parts = parts.engine,
@@ -23,6 +24,7 @@ Pipeline::Pipeline(const PipelineParts& parts)
                .reports = reports_,
                .circuits = circuits_,
                .jobs = jobs_,
+               .quarantine = quarantine_,
                .store = parts.store,
                .request_limit = parts.request_limit},
       finish_(context_),
@@ -36,17 +38,20 @@ Pipeline::Pipeline(const PipelineParts& parts)
     devices_.push_back(std::make_unique<DeviceStage>(context_, number, device, finish_));
     loads_.push_back(std::make_unique<LoadStage>(context_, *devices_.back()));
   }
-  const unsigned synthesis_threads = std::max(1u, parts.options.synthesis_threads);
+}
+
+Status Pipeline::Start() {
+  const unsigned synthesis_threads = std::max(1u, context_.options.synthesis_threads);
   unsigned mark = synthesis_threads;  // the synthesis threads have the first numbers
-  for (auto& load : loads_) load->Start();
+  if (records_ != nullptr) CUZK_RETURN_IF_ERROR(records_->Start(jobs_, reports_));
+  for (auto& load : loads_) CUZK_RETURN_IF_ERROR(load->Start());
   for (auto& device : devices_) {
-    device->Start(mark);
+    CUZK_RETURN_IF_ERROR(device->Start(mark));
     mark += device->workers();
   }
-  synthesis_.Start(synthesis_threads);
-  finish_.Start();
-  admission_.Start();
-  if (records_ != nullptr) records_->Start(jobs_, reports_);
+  CUZK_RETURN_IF_ERROR(synthesis_.Start(synthesis_threads));
+  CUZK_RETURN_IF_ERROR(finish_.Start());
+  return admission_.Start();
 }
 
 Pipeline::~Pipeline() {

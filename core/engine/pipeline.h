@@ -14,6 +14,7 @@
 #include "core/engine/stages/job_control.h"
 #include "core/engine/stages/load.h"
 #include "core/engine/stages/parse.h"
+#include "core/engine/stages/quarantine.h"
 #include "core/engine/stages/record.h"
 #include "core/engine/stages/synthesis.h"
 #include "core/engine/state/circuits.h"
@@ -38,11 +39,14 @@ class Pipeline {
  public:
   explicit Pipeline(const PipelineParts& parts);
   ~Pipeline();
+  /// Begins its threads. RESOURCE_EXHAUSTED: the system gives no thread.
+  Status Start();
 
   EngineState& state() { return state_; }
   Reports& reports() { return reports_; }
   CircuitTable& circuits() { return circuits_; }
   JobControl& jobs() { return jobs_; }
+  Quarantine& quarantine() { return quarantine_; }
   const std::vector<std::unique_ptr<DeviceStage>>& devices() const { return devices_; }
   unsigned synthesis_threads() const { return synthesis_.threads(); }
   unsigned idle_synthesis_threads() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) { return synthesis_.idle(); }
@@ -56,6 +60,7 @@ class Pipeline {
   CircuitTable circuits_;
   std::unique_ptr<RecordStage> records_;  // null: nothing is stored
   JobControl jobs_;
+  Quarantine quarantine_;
   const StageContext context_;
   FinishStage finish_;
   std::vector<std::unique_ptr<DeviceStage>> devices_;

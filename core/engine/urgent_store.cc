@@ -2,18 +2,27 @@
 
 #include <utility>
 
+#include "core/base/thread.h"
 #include "core/engine/schedule/policy.h"
 
 namespace cuzk::engine {
+namespace {
+
+constexpr char kThread[] = "storing urgent requests";
+
+}  // namespace
 
 UrgentStore::UrgentStore(store::JobStore& store) : store_(store) {
-  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  // Without the thread no request can be stored in this way, which each is told: it is proved all the same.
+  StatusOr<std::jthread> thread = StartThread(kThread, [this](const std::stop_token& stop) { Run(stop); });
+  if (thread.ok()) thread_ = *std::move(thread);
 }
 
 UrgentStore::~UrgentStore() { thread_.request_stop(); }
 
 StatusOr<int64_t> UrgentStore::Accept(const store::StoredJob& job, const filecoin::VanillaRequest& request,
                                       uint64_t most_bytes) {
+  if (!thread_.joinable()) return NoThread(kThread, "the start of the daemon got none");
   auto attempt = std::make_shared<Attempt>(Attempt{.job = job, .request = request, .most_bytes = most_bytes});
   const TimePoint until = std::chrono::steady_clock::now() + kUrgentPatience;
   MutexLock lock(mutex_);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/thread.h"
 #include "core/store/payload.h"
 
 namespace cuzk::store {
@@ -99,8 +100,16 @@ std::optional<TimePoint> DiskHealth::OldestOperation() const {
 }
 
 void DiskHealth::Start(Trial trial, std::chrono::milliseconds first) {
-  thread_ =
-      std::jthread([this, trial = std::move(trial), first](const std::stop_token& stop) { Run(trial, first, stop); });
+  StatusOr<std::jthread> thread =
+      StartThread("trials of the job store",
+                  [this, trial = std::move(trial), first](const std::stop_token& stop) { Run(trial, first, stop); });
+  if (thread.ok()) {
+    thread_ = *std::move(thread);
+    return;
+  }
+  // Without trials a full disk would be found by the job that meets it: no job is accepted, and the cause is told.
+  MutexLock lock(mutex_);
+  latest_ = thread.status();
 }
 
 void DiskHealth::Run(const Trial& trial, std::chrono::milliseconds first, const std::stop_token& stop) {

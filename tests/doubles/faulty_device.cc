@@ -54,9 +54,17 @@ void FaultyDevice::Hold() {
   std::lock_guard lock(mutex_);
   held_ = true;
 }
+void FaultyDevice::Hang() {
+  std::lock_guard lock(mutex_);
+  hangs_ = true;
+}
 void FaultyDevice::HoldLoads() {
   std::lock_guard lock(mutex_);
   loads_held_ = true;
+}
+void FaultyDevice::LetLoadThrough(uint64_t number) {
+  std::lock_guard lock(mutex_);
+  loads_through_.insert(number);
 }
 void FaultyDevice::ReleaseLoads() {
   {
@@ -68,7 +76,7 @@ void FaultyDevice::ReleaseLoads() {
 void FaultyDevice::Release() {
   {
     std::lock_guard lock(mutex_);
-    held_ = loads_held_ = false;
+    held_ = hangs_ = loads_held_ = false;
   }
   changed_.notify_all();
 }
@@ -128,6 +136,7 @@ Status FaultyDevice::Strike(FaultPoint point, std::optional<FaultKind>* corrupti
 Status FaultyDevice::WaitInside(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   ++waiting_;
+  changed_.wait(lock, [&] { return !hangs_; });
   bool released = changed_.wait(lock, stop, [&] { return !held_ || lost_; });
   if (released && delay_.count() > 0) changed_.wait_for(lock, stop, delay_, [&] { return lost_; });
   --waiting_;
@@ -138,8 +147,9 @@ Status FaultyDevice::WaitInside(std::stop_token stop) {
 
 Status FaultyDevice::WaitToLoad(std::stop_token stop) {
   std::unique_lock lock(mutex_);
+  const uint64_t number = loads_++;
   ++waiting_loads_;
-  changed_.wait(lock, stop, [&] { return !loads_held_ || lost_; });
+  changed_.wait(lock, stop, [&] { return !loads_held_ || lost_ || loads_through_.contains(number); });
   --waiting_loads_;
   return stop.stop_requested() ? absl::CancelledError("cancelled before loading (injected delay)") : absl::OkStatus();
 }

@@ -7,6 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/prover/device/device.h"
@@ -35,7 +38,8 @@ struct Fault {
 /// Thread-safe. Passes on whatever no fault strikes.
 class FaultyDevice : public prover::Device {
  public:
-  explicit FaultyDevice(prover::Device& inner) : inner_(inner) {}
+  /// Without a UUID it has the inner device's.
+  explicit FaultyDevice(prover::Device& inner, std::string uuid = "") : inner_(inner), uuid_(std::move(uuid)) {}
 
   void Add(const Fault& fault);
   void ClearFaults();
@@ -45,8 +49,12 @@ class FaultyDevice : public prover::Device {
   void set_timeline(prover::Timeline timeline);
   /// While held, every Start waits inside, after the witness went home, until released or stopped (Cancelled).
   void Hold();
+  /// The same, but nothing ends the wait before Release: a card that hangs.
+  void Hang();
   /// While held, every Load waits before it begins, until released or stopped (Cancelled).
   void HoldLoads();
+  /// The Load of that number, counted from 0 since the device was made, is not held.
+  void LetLoadThrough(uint64_t number);
   void ReleaseLoads();
   /// Ends both.
   void Release();
@@ -61,6 +69,9 @@ class FaultyDevice : public prover::Device {
 
   std::string_view name() const override { return inner_.name(); }
   int ordinal() const override { return inner_.ordinal(); }
+  prover::DeviceIdentity identity() const override {
+    return uuid_.empty() ? inner_.identity() : prover::DeviceIdentity{.uuid = uuid_};
+  }
   prover::MemoryInfo memory() const override { return inner_.memory(); }
   Status health() const override;
   memory::HostAllocator& host_allocator() override { return inner_.host_allocator(); }
@@ -82,13 +93,15 @@ class FaultyDevice : public prover::Device {
   Status WaitToLoad(std::stop_token stop);
 
   prover::Device& inner_;
+  const std::string uuid_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   std::vector<Fault> faults_;        // guarded by mutex_
   std::array<uint64_t, 3> calls_{};  // by FaultPoint; guarded by mutex_
   // Guarded by mutex_.
-  bool lost_ = false, held_ = false, loads_held_ = false;
-  uint64_t waiting_ = 0, waiting_loads_ = 0;
+  bool lost_ = false, held_ = false, hangs_ = false, loads_held_ = false;
+  uint64_t waiting_ = 0, waiting_loads_ = 0, loads_ = 0;
+  std::set<uint64_t> loads_through_;
   std::chrono::milliseconds delay_{0};        // guarded by mutex_
   std::optional<prover::Timeline> timeline_;  // guarded by mutex_
 };

@@ -26,12 +26,23 @@ std::string_view StageName(Stage stage) {
 Outcome FailureOf(const Status& error, std::string_view where) {
   std::vector<uint64_t> bad_sectors = circuit::BadSectorsOf(error);
   std::string text = bad_sectors.empty() ? StrCat(where, error.message()) : StrCat(error.message());
-  return {JobState::kFailed, std::move(text), std::move(bad_sectors)};
+  const bool input = absl::IsInvalidArgument(error) || absl::IsUnimplemented(error);
+  return {JobState::kFailed, std::move(text), std::move(bad_sectors), input ? JobFailure::kInput : JobFailure::kOther};
+}
+
+std::string_view JobFailureName(JobFailure failure) {
+  static constexpr std::string_view kNames[] = {"", "input", "parameters"};
+  return kNames[static_cast<size_t>(failure)];
 }
 
 std::string_view PartitionStateName(PartitionState state) {
   static constexpr std::string_view kNames[] = {"pending", "synthesizing", "synth_done", "gpu", "done", "failed"};
   return kNames[static_cast<size_t>(state)];
+}
+
+std::string_view DeviceServiceName(DeviceService service) {
+  static constexpr std::string_view kNames[] = {"works", "doubted", "quarantined", "disabled", "lost"};
+  return kNames[static_cast<size_t>(service)];
 }
 
 }  // namespace cuzk::engine

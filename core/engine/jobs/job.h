@@ -46,6 +46,15 @@ inline constexpr size_t kStageCount = 8;
 /// "queued", "parsing", "loading-parameters", "synthesis", "waiting-device", "device", "finishing", "verifying".
 std::string_view StageName(Stage stage);
 
+/// What a failed job failed for, as far as its caller can do something about it.
+enum class JobFailure : uint8_t {
+  kOther,
+  kInput,      ///< what was sent cannot be proved
+  kParameters  ///< they are missing, or not those that are published
+};
+/// "", "input", "parameters".
+std::string_view JobFailureName(JobFailure failure);
+
 /// A request as it arrives. Moved into Engine::Submit; the payload is never copied.
 struct ProofRequest {
   std::string request_id;             ///< becomes the job id; empty: the engine makes a UUID v4
@@ -66,6 +75,13 @@ struct JobTicket {
 /// Milliseconds by stage, for the answer.
 using JobTimings = store::StageTimes;
 
+/// What the timings do not have: milliseconds, of all partitions together.
+struct JobBreakdown {
+  uint64_t parse_ms = 0;
+  uint64_t device_wait_ms = 0;  ///< for a worker, and for the compute region
+  uint64_t verify_ms = 0;
+};
+
 /// How a job ended.
 struct JobResult {
   std::string job_id;
@@ -75,6 +91,7 @@ struct JobResult {
   std::shared_ptr<const std::string> proof;  ///< kCompleted: kProofBytes for each partition; never null
   std::string error;                         ///< kFailed, kCancelled: begins with what is wrong where
   JobTimings timings;                        ///< kCompleted
+  JobBreakdown breakdown;                    ///< kCompleted, unless the end was read from the store
 };
 
 /// What Watch reports.
@@ -86,12 +103,15 @@ struct JobProgress {
   Stage stage{};
   uint32_t partitions_total = 0, partitions_done = 0;  ///< total is 0 before parsing
   double fraction = 0;                                 ///< 0 to 1, never falls
-  std::optional<double> seconds_left;                  ///< once stages of this circuit were measured
-  std::string worker;                                  ///< "device.worker" of the latest partition, e.g. "0.1"
-  std::string message;                                 ///< the error, or what is being loaded
+  /// Until it is done, with what goes before it; once the circuits of all these were proved.
+  std::optional<double> seconds_left;
+  uint32_t jobs_before = 0;  ///< unfinished jobs that go before it
+  std::string worker;        ///< "device.worker" of the latest partition, e.g. "0.1"
+  std::string message;       ///< the error, or what is being loaded
   /// Of a PoSt that failed for its sectors: their numbers, all of them, ascending. Empty after a restart, when the
   /// error alone is kept.
   std::vector<uint64_t> bad_sectors;
+  JobFailure failure = JobFailure::kOther;  ///< kOther after a restart as well
   Priority priority = Priority::kNormal;
   double age_seconds = 0;  ///< since its submission
 };

@@ -52,9 +52,11 @@ struct PartitionRecord {
   uint32_t wrong_proofs = 0;              ///< attempts whose proof did not verify
   const prover::Device* avoid = nullptr;  ///< another device is tried first, if there is one
   const prover::Device* proved_on = nullptr;
+  const prover::Device* wrong_on = nullptr;  ///< whose proof was wrong, until another attempt shows whose fault it was
   std::optional<groth16::Proof> proof;
   groth16::Proof::Bytes bytes{};  ///< of `proof`, as they will be returned
   double device_fraction = 0;     ///< of the device's work, while it is there
+  bool computing = false;         ///< while it is there: it no longer waits for the compute region
   std::optional<uint64_t> synthesis_ms, device_ms;
 };
 
@@ -63,6 +65,7 @@ struct Outcome {
   JobState state{};
   std::string text;
   std::vector<uint64_t> bad_sectors;  ///< kFailed: those of a PoSt that are to blame
+  JobFailure failure = JobFailure::kOther;
 };
 /// The failure of a job that an error of its input ends; `where` goes before the text, unless the text names sectors.
 Outcome FailureOf(const Status& error, std::string_view where = "");
@@ -111,6 +114,7 @@ struct Job {
   std::shared_ptr<const std::string> proof ABSL_GUARDED_BY(kEngineState);
   std::string error ABSL_GUARDED_BY(kEngineState);
   std::vector<uint64_t> bad_sectors ABSL_GUARDED_BY(kEngineState);
+  JobFailure failure ABSL_GUARDED_BY(kEngineState) = JobFailure::kOther;
   uint32_t deliveries ABSL_GUARDED_BY(kEngineState) = 0;  ///< while kDelivering: callers who were given the result
 };
 

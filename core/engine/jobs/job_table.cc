@@ -77,6 +77,7 @@ void JobTable::Finish(Job& job, Outcome outcome, TimePoint now, Life to, Actor b
   } else {
     job.error = std::move(outcome.text);
     job.bad_sectors = std::move(outcome.bad_sectors);
+    job.failure = outcome.failure;
     job.message = job.error;
     job.timings = {};
     for (PartitionRecord& partition : job.partitions) {
@@ -139,7 +140,10 @@ JobResult ResultOf(const Job& job) {
                    .state = job.outcome,
                    .proof = job.proof,
                    .error = job.error,
-                   .timings = job.timings};
+                   .timings = job.timings,
+                   .breakdown = {.parse_ms = job.spent.parsing_ms,
+                                 .device_wait_ms = job.spent.waiting_ms,
+                                 .verify_ms = job.spent.verifying_ms}};
 }
 
 }  // namespace cuzk::engine

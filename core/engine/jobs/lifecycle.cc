@@ -23,8 +23,9 @@ constexpr Transition kTransitions[] = {
     {kWaiting, kParsing, {kScheduler}},
     {kSetAside, kParsing, {kScheduler}},
     {kParsing, kProving, {kSynthesis}},
-    {kProving, kLoading, {kScheduler, kSynthesis, kLoader, kWorker, kFinisher}},
-    {kLoading, kProving, {kScheduler, kSynthesis, kLoader, kWorker, kFinisher}},
+    // A caller takes out the device that has the parameters, or brings one back.
+    {kProving, kLoading, {kCaller, kScheduler, kSynthesis, kLoader, kWorker, kFinisher}},
+    {kLoading, kProving, {kCaller, kScheduler, kSynthesis, kLoader, kWorker, kFinisher}},
     // Memory is short: the job gives back its parsed form, or its request that has not been parsed.
     {kWaiting, kSetAside, {kScheduler}},
     {kProving, kSetAside, {kScheduler}},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,10 @@ struct EngineOptions {
   /// A job that was in work this often when its device was lost, or on a device, in parsing or in synthesis when the
   /// process died without a drain, fails instead of being tried again. 0: no limit.
   uint32_t max_losses{};
+
+  /// A device that returns so many errors in a row, or proofs that are wrong twice, gets no work any more while another
+  /// one works. 0: it does.
+  uint32_t quarantine_errors = 0;
 };
 
 /// What the devices plan with.
@@ -105,11 +110,22 @@ struct EngineSeams {
 struct EngineParts {
   memory::Budget* budget = nullptr;
   std::vector<prover::Device*> devices;
+  /// What each device proves, by its place; empty, or no entry: every kind.
+  std::vector<std::set<filecoin::Kind>> device_kinds;
   ThreadPool* pool = nullptr;                                  ///< parsing, synthesis and verification
   algebra::Arithmetic arithmetic = algebra::BestArithmetic();  ///< of synthesis and verification
   Observer* observer = nullptr;                                ///< may be null
   const Clock* clock = &Clock::System();
+  /// Has a device compute what is known, before it gets work again; none: it gets it without. Any thread, and several
+  /// at once for different devices.
+  std::function<Status(prover::Device&)> self_test;
   EngineSeams seams;
 };
+
+/// Whether the device of that place proves the kind.
+inline bool Takes(const EngineParts& parts, size_t device, filecoin::Kind kind) {
+  return device >= parts.device_kinds.size() || parts.device_kinds[device].empty() ||
+         parts.device_kinds[device].contains(kind);
+}
 
 }  // namespace cuzk::engine

@@ -6,14 +6,14 @@ namespace cuzk::engine {
 namespace {
 
 /// The stage of a partition that is on its way.
-std::optional<Stage> StageOf(PartitionState state) {
-  switch (state) {
+std::optional<Stage> StageOf(const PartitionRecord& partition) {
+  switch (partition.state) {
     case PartitionState::kSynthesizing:
       return Stage::kSynthesis;
     case PartitionState::kSynthDone:
       return Stage::kWaitingDevice;
     case PartitionState::kGpu:
-      return Stage::kDevice;
+      return partition.computing ? Stage::kDevice : Stage::kWaitingDevice;
     case PartitionState::kPending:
     case PartitionState::kDone:
     case PartitionState::kFailed:
@@ -32,7 +32,7 @@ Stage StageOf(const Job& job) {
   std::optional<Stage> furthest;
   bool all_proved = !job.partitions.empty(), finishing = false;
   for (const PartitionRecord& partition : job.partitions) {
-    const std::optional<Stage> stage = StageOf(partition.state);
+    const std::optional<Stage> stage = StageOf(partition);
     if (stage && (!furthest || *stage > *furthest)) furthest = stage;
     all_proved = all_proved && partition.proof.has_value();
     finishing = finishing || (partition.device_fraction >= 1 && !partition.proof);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,27 @@ struct WorkerStatus {
   bool critical_only = false;     ///< the last worker of a device
 };
 
+/// Whether a device gets work.
+enum class DeviceService : uint8_t {
+  kWorks,
+  kDoubted,      ///< it has faults and goes on, because no other device works
+  kQuarantined,  ///< its faults are the reason that it gets no work
+  kDisabled,     ///< an operator took it out
+  kLost          ///< for good
+};
+/// "works", "doubted", "quarantined", "disabled", "lost".
+std::string_view DeviceServiceName(DeviceService service);
+/// Whether it gets partitions.
+inline bool GetsWork(DeviceService service) { return service <= DeviceService::kDoubted; }
+
+/// The same with its reason.
+struct ServiceState {
+  DeviceService now = DeviceService::kWorks;
+  std::string why;  ///< empty: it simply works
+  TimePoint since{};
+  bool works() const { return GetsWork(now); }
+};
+
 struct DeviceStatus {
   std::string name;
   int ordinal = 0;
@@ -56,11 +78,18 @@ struct DeviceStatus {
   prover::MemoryInfo memory;      ///< as the workers last saw it
   double memory_seconds_ago = 0;  ///< age of `memory`
   std::string lost;               ///< why; empty: healthy
+  DeviceService service = DeviceService::kWorks;
+  std::string service_reason;      ///< why it does not simply work; empty: it does
+  double service_seconds_ago = 0;  ///< since `service` changed, or since the start
+  std::set<filecoin::Kind> kinds;  ///< that it proves; empty: all
+  uint32_t wrong_proofs = 0;       ///< since the start or since it was enabled
+  uint32_t errors_in_a_row = 0;
   std::vector<WorkerStatus> workers;
   memory::PinnedPoolSnapshot pool;
   uint32_t queued = 0;  ///< witnesses that wait for a worker
   uint64_t partitions_total = 0;
   double busy_seconds_total = 0;                ///< in which kernels ran, of ended partitions
+  double busy_share = 0;                        ///< the same of the last minute, 0 to 1
   uint64_t copied_to_device_bytes_total = 0;    ///< witnesses of ended partitions
   std::map<std::string, double> stage_seconds;  ///< of ended partitions, by prover::stage; workers overlap
 };
@@ -86,6 +115,7 @@ struct EngineCounters {
   uint64_t store_damaged_total = 0;           ///< jobs whose row, proof or request the disk has changed
   uint64_t device_errors_total = 0;           ///< partitions that a device gave back with an error
   uint64_t devices_lost_total = 0;
+  uint64_t quarantines_total = 0;      ///< devices that were taken out for their faults
   uint64_t retries_total = 0;          ///< partitions that were returned to be proved again
   uint64_t partitions_total = 0;       ///< proved and collected
   uint64_t scheduler_turns_total = 0;  ///< grows at least once a second while the engine lives

@@ -15,13 +15,32 @@ void Spend(Job& job, Stage stage, uint64_t milliseconds) ABSL_EXCLUSIVE_LOCKS_RE
   if (stage == Stage::kVerifying) job.spent.verifying_ms += milliseconds;
 }
 
+/// A forecast is right for so long: many jobs ask for theirs at once.
+constexpr std::chrono::milliseconds kForecastAge{100};
+
 }  // namespace
+
+Place Reports::PlaceOf(const Job& job) const {
+  if (Over(job)) return {.before = 0, .seconds_left = 0};
+  const TimePoint now = clock_.Now();
+  if (now - places_made_ >= kForecastAge || !places_.contains(job.key)) {
+    std::vector<Outlook> outlooks;
+    for (const auto& [key, other] : state_.jobs.jobs()) {
+      if (!Over(*other)) outlooks.push_back(OutlookOf(*other));
+    }
+    places_ = Forecast(std::move(outlooks), state_.estimator,
+                       {.synthesis_threads = state_.synthesis_threads, .devices = state_.usable_devices});
+    places_made_ = now;
+  }
+  return places_[job.key];
+}
 
 JobProgress Reports::ProgressOf(Job& job) const {
   job.last_stage = StageOf(job);
   job.fraction = std::max(job.fraction, state_.estimator.Fraction(job));
   uint32_t done = 0;
   for (const PartitionRecord& partition : job.partitions) done += partition.proof.has_value();
+  const Place place = PlaceOf(job);
   return JobProgress{.job_id = job.id,
                      .key = job.key,
                      .kind = job.facts.kind,
@@ -30,10 +49,12 @@ JobProgress Reports::ProgressOf(Job& job) const {
                      .partitions_total = job.partitions_total,
                      .partitions_done = done,
                      .fraction = job.fraction,
-                     .seconds_left = state_.estimator.SecondsLeft(job, state_.usable_devices),
+                     .seconds_left = place.seconds_left,
+                     .jobs_before = place.before,
                      .worker = job.worker,
                      .message = job.message,
                      .bad_sectors = job.bad_sectors,
+                     .failure = job.failure,
                      .priority = job.priority,
                      .age_seconds = Seconds(clock_.Now() - job.submitted)};
 }

@@ -2,11 +2,13 @@
 // What the engine tells those outside: progress to watchers, measurements and warnings to the observer, bars to the
 // timeline.
 
+#include <map>
 #include <string>
 #include <string_view>
 
 #include "core/engine/reports/events.h"
 #include "core/engine/reports/timeline.h"
+#include "core/engine/schedule/forecast.h"
 #include "core/engine/state/state.h"
 
 namespace cuzk::engine {
@@ -34,9 +36,15 @@ class Reports {
   void Draw(TimelineBar bar) { timeline_.Add(std::move(bar)); }
 
  private:
+  /// When an unfinished job will be done.
+  Place PlaceOf(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+
   EngineState& state_;
   const Clock& clock_;
   Observer* const observer_;  // may be null
+  // The latest forecast, which is made anew when it is asked for and is older than a moment.
+  mutable std::map<uint64_t, Place> places_ ABSL_GUARDED_BY(kEngineState);
+  mutable TimePoint places_made_ ABSL_GUARDED_BY(kEngineState){};
   EventHub& events_;
   TimelineLog& timeline_;
 };

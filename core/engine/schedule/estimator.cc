@@ -37,31 +37,26 @@ void Estimator::Measured(const std::string& circuit, Stage stage, double seconds
   average = average ? *average * (1 - kLatest) + seconds * kLatest : seconds;
 }
 
-const Estimator::Seconds* Estimator::Find(const std::string& circuit) const {
+const Estimator::Averages* Estimator::Find(const std::string& circuit) const {
   auto it = measured_.find(circuit);
   return it == measured_.end() ? nullptr : &it->second;
 }
 
-double Estimator::Expected(const Seconds* seconds, Stage stage) const {
+double Estimator::Expected(const Averages* seconds, Stage stage) const {
   if (seconds != nullptr && (*seconds)[static_cast<size_t>(stage)]) return *(*seconds)[static_cast<size_t>(stage)];
   return Typical(stage);
 }
 
 Estimator::Work Estimator::WorkOf(const Job& job) const {
-  const Seconds* seconds = Find(job.circuit);
+  const Averages* seconds = Find(job.circuit);
   Work work;
-  auto serial = [&](Stage stage, double fraction) {
-    double all = Expected(seconds, stage);
+  auto add = [&](Stage stage, double fraction) {
+    const double all = Expected(seconds, stage);
     work.done += all * fraction;
-    work.left_serial += all * (1 - fraction);
-  };
-  auto parallel = [&](Stage stage, double fraction) {
-    double all = Expected(seconds, stage);
-    work.done += all * fraction;
-    work.left_parallel += all * (1 - fraction);
+    work.left += all * (1 - fraction);
   };
   bool parsed = job.partitions_total > 0;
-  serial(Stage::kParsing, parsed ? 1 : 0);
+  add(Stage::kParsing, parsed ? 1 : 0);
   bool began = false;
   uint32_t partitions = std::max<uint32_t>(job.partitions_total, 1);
   for (uint32_t i = 0; i < partitions; ++i) {
@@ -70,13 +65,13 @@ Estimator::Work Estimator::WorkOf(const Job& job) const {
     bool synthesized = partition.state >= PartitionState::kSynthDone;
     bool done = partition.state >= PartitionState::kDone;
     began = began || partition.state != PartitionState::kPending;
-    parallel(Stage::kSynthesis, synthesized ? 1 : 0);
-    parallel(Stage::kDevice, done ? 1 : partition.device_fraction);
-    serial(Stage::kFinishing, done ? 1 : 0);
+    add(Stage::kSynthesis, synthesized ? 1 : 0);
+    add(Stage::kDevice, done ? 1 : partition.device_fraction);
+    add(Stage::kFinishing, done ? 1 : 0);
   }
   // Loading counts only when the job waits for it; otherwise the parameters are there.
-  if (job.life.Is(Life::kLoading) && !began) serial(Stage::kLoadingParameters, job.load_fraction);
-  serial(Stage::kVerifying, 0);
+  if (job.life.Is(Life::kLoading) && !began) add(Stage::kLoadingParameters, job.load_fraction);
+  add(Stage::kVerifying, 0);
   return work;
 }
 
@@ -85,20 +80,13 @@ double Estimator::Fraction(const Job& job) const {
   if (state == JobState::kQueued) return 0;
   if (state == JobState::kCompleted) return 1;
   Work work = WorkOf(job);
-  double all = work.done + work.left_serial + work.left_parallel;
+  double all = work.done + work.left;
   return all > 0 ? std::clamp(work.done / all, 0.0, 1.0) : 0;
 }
 
-std::optional<double> Estimator::SecondsLeft(const Job& job, unsigned lanes) const {
-  if (HasEnded(job.life.now())) return 0;
-  const Seconds* seconds = Find(job.circuit);
-  if (seconds == nullptr || !(*seconds)[static_cast<size_t>(Stage::kSynthesis)] ||
-      !(*seconds)[static_cast<size_t>(Stage::kDevice)]) {
-    return std::nullopt;
-  }
-  Work work = WorkOf(job);
-  unsigned useful = std::clamp<unsigned>(job.partitions_total, 1, std::max(1u, lanes));
-  return work.left_serial + work.left_parallel / useful;
+std::optional<double> Estimator::Seconds(const std::string& circuit, Stage stage) const {
+  const Averages* averages = Find(circuit);
+  return averages == nullptr ? std::nullopt : (*averages)[static_cast<size_t>(stage)];
 }
 
 }  // namespace cuzk::engine

@@ -9,6 +9,10 @@ Priority PriorityOf(uint64_t message_value, filecoin::Kind kind) {
   return message_value >= 1 && message_value <= 4 ? static_cast<Priority>(message_value) : Priority::kNormal;
 }
 
+prover::LoadUrgency UrgencyOf(Priority priority) {
+  return {.level = static_cast<unsigned>(priority), .critical = priority == Priority::kCritical};
+}
+
 bool HasReserve(filecoin::Kind kind) { return kind == filecoin::Kind::kWinning; }
 
 uint64_t ReservedBytes(uint64_t limit) { return std::max(limit / 8, uint64_t{64} << 20); }

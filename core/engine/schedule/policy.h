@@ -6,11 +6,15 @@
 
 #include "core/engine/jobs/job.h"
 #include "core/filecoin/types/registry.h"
+#include "core/prover/parameters/load_turns.h"
 
 namespace cuzk::engine {
 
 /// What a message's priority means: 0 is the kind's default; values outside 0..4 are kNormal.
 Priority PriorityOf(uint64_t message_value, filecoin::Kind kind);
+
+/// The order of loads of parameters: by priority, and CRITICAL waits for no other.
+prover::LoadUrgency UrgencyOf(Priority priority);
 
 /// The limits that intake holds a request to.
 struct IntakeLimits {

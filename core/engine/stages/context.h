@@ -12,6 +12,8 @@
 
 namespace cuzk::engine {
 
+class Quarantine;
+
 /// All must outlive the stations.
 struct StageContext {
   EngineState& state;
@@ -22,6 +24,7 @@ struct StageContext {
   Reports& reports;
   CircuitTable& circuits;
   JobControl& jobs;
+  Quarantine& quarantine;
   store::JobStore* store = nullptr;  ///< may be null
   uint64_t request_limit = 0;        ///< of the budget, for requests and their parsed forms
 

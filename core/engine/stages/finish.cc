@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/thread.h"
+#include "core/engine/stages/quarantine.h"
+
 namespace cuzk::engine {
 
-void FinishStage::Start() {
-  thread_ = std::jthread([this] { Run(); });
+Status FinishStage::Start() {
+  CUZK_ASSIGN_OR_RETURN(thread_, StartThread("the verification of proofs", [this] { Run(); }));
+  return absl::OkStatus();
 }
 
 void FinishStage::Push(FinishTask task) {
@@ -101,12 +105,25 @@ void FinishStage::Conclude(Job& job, const StatusOr<std::vector<size_t>>& wrong,
   if (Over(job)) return;
   if (!wrong.ok()) {
     c_.jobs.Fail(lock, job, StrCat("verification: ", wrong.status().message()));
-  } else if (wrong->empty()) {
+    return;
+  }
+  BlameDevices(lock, job, *wrong);
+  if (wrong->empty()) {
     c_.jobs.End(lock, job, {JobState::kCompleted, std::move(proof)});
   } else {
     for (size_t index : *wrong) {
       if (!ProveAgain(lock, job, static_cast<uint32_t>(index), "the proof does not verify")) return;
     }
+  }
+}
+
+/// A wrong proof is a device's fault where another attempt at the same statement was right with the same key.
+void FinishStage::BlameDevices(StateLock& lock, Job& job, const std::vector<size_t>& wrong) {
+  for (size_t i = 0; i < job.partitions.size(); ++i) {
+    const prover::Device* device = job.partitions[i].wrong_on;
+    if (device == nullptr || std::find(wrong.begin(), wrong.end(), i) != wrong.end()) continue;
+    job.partitions[i].wrong_on = nullptr;
+    c_.quarantine.GaveWrongProof(lock, *device);
   }
 }
 
@@ -120,7 +137,7 @@ bool FinishStage::ProveAgain(StateLock& lock, Job& job, uint32_t index, const st
     c_.jobs.Fail(lock, job, StrCat(text, ", and neither did the one before; nothing was returned"));
     return false;
   }
-  partition.avoid = partition.proved_on;
+  partition.avoid = partition.wrong_on = partition.proved_on;
   c_.jobs.ReturnPartition(lock, job, index);
   return true;
 }

@@ -13,7 +13,8 @@ namespace cuzk::engine {
 class FinishStage {
  public:
   explicit FinishStage(const StageContext& context) : c_(context) {}
-  void Start();
+  /// RESOURCE_EXHAUSTED: the system gives no thread.
+  Status Start();
   /// Wakes the thread when the engine is stopping.
   void Stop() { wake_.NotifyAll(); }
   void Push(FinishTask task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
@@ -26,6 +27,8 @@ class FinishStage {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   void FinishJob(const PartitionTask& task);
   void Conclude(Job& job, const StatusOr<std::vector<size_t>>& wrong, std::string proof);
+  void BlameDevices(StateLock& lock, Job& job, const std::vector<size_t>& wrong)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   bool ProveAgain(StateLock& lock, Job& job, uint32_t index, const std::string& what)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 

@@ -4,6 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "core/base/thread.h"
+#include "core/engine/schedule/policy.h"
+
 namespace cuzk::engine {
 namespace {
 
@@ -23,25 +26,31 @@ constexpr double kShortestLoad = 0.05;
 
 }  // namespace
 
-void LoadStage::Start() {
+Status LoadStage::Start() {
   // Two load at once, so that a small circuit does not wait until a large one is loaded.
-  for (Loads loads : {Loads::kAny, Loads::kAny, Loads::kAtHand}) threads_.emplace_back([this, loads] { Run(loads); });
+  for (Loads loads : {Loads::kAny, Loads::kAny, Loads::kAtHand, Loads::kHigh, Loads::kCritical}) {
+    CUZK_ASSIGN_OR_RETURN(std::jthread thread, StartThread("loading parameters", [this, loads] { Run(loads); }));
+    threads_.push_back(std::move(thread));
+  }
+  return absl::OkStatus();
 }
 
 void LoadStage::Run(Loads loads) {
   for (;;) {
     Passage load;
     const filecoin::Circuit* circuit = nullptr;
+    Priority priority = Priority::kNormal;
     std::stop_source stop(std::nostopstate);
     {
       StateLock lock(c_.state, Actor::kLoader);
       Job* job = nullptr;
-      while (!c_.state.stopping && device_.lost().ok() && (job = Next(loads)) == nullptr) {
+      while (!c_.state.stopping && device_.service().now != DeviceService::kLost && (job = Next(loads)) == nullptr) {
         lock.Wait(c_.state.loads_wanted);
       }
-      if (c_.state.stopping || !device_.lost().ok()) return;
+      if (c_.state.stopping || device_.service().now == DeviceService::kLost) return;
       load = Passage(c_.state, c_.state.loads);
       circuit = &job->parsed->circuit();
+      priority = job->priority;
       LoadedParameters& mine = Mine(c_.circuits.Of(*circuit));
       mine.loading = true;
       mine.stop = stop = std::stop_source();
@@ -50,15 +59,19 @@ void LoadStage::Run(Loads loads) {
         c_.reports.Publish(*waiting);
       }
     }
-    Load(*circuit, stop);
+    Load(*circuit, priority, stop);
   }
 }
 
 Job* LoadStage::Next(Loads loads) {
+  if (!device_.service().works()) return nullptr;
   Job* best = nullptr;
   std::optional<std::set<std::string>> at_hand;  // asked for once a job waits
   for (const auto& [key, job] : c_.state.jobs.jobs()) {
     if (!job->parsed || (best != nullptr && job->priority <= best->priority)) continue;
+    if (loads == Loads::kHigh && job->priority < Priority::kHigh) continue;
+    if (loads == Loads::kCritical && job->priority < Priority::kCritical) continue;
+    if (!Takes(c_.parts, device_.number(), job->facts.kind)) continue;
     const LoadedParameters& mine = Mine(c_.circuits.Of(job->parsed->circuit()));
     if (mine.loading || !mine.failed.ok() || mine.Get() != nullptr || PendingPartitions(*job) == 0) continue;
     if (loads == Loads::kAtHand) {
@@ -78,7 +91,7 @@ std::vector<std::shared_ptr<Job>> LoadStage::Waiting(const filecoin::Circuit& ci
   return waiting;
 }
 
-StatusOr<Parameters> LoadStage::Fetch(const filecoin::Circuit& circuit, std::stop_token stop) {
+StatusOr<Parameters> LoadStage::Fetch(const filecoin::Circuit& circuit, Priority priority, std::stop_token stop) {
   // Recording the circuit takes seconds: not before it is known that there is something to load.
   if (!c_.parameters.Available(circuit)) return c_.parameters.Missing(circuit);
   CUZK_ASSIGN_OR_RETURN(auto shape, c_.circuits.ShapeOf(circuit, Actor::kLoader));
@@ -94,7 +107,7 @@ StatusOr<Parameters> LoadStage::Fetch(const filecoin::Circuit& circuit, std::sto
       c_.reports.Publish(*job);
     }
   };
-  return c_.parameters.Get(device_.device(), circuit, shape, std::move(stop), progress);
+  return c_.parameters.Get(device_.device(), {circuit, shape, UrgencyOf(priority)}, std::move(stop), progress);
 }
 
 std::shared_ptr<const groth16::Verifier> LoadStage::VerifierOf(const filecoin::Circuit& circuit,
@@ -111,10 +124,10 @@ std::shared_ptr<const groth16::Verifier> LoadStage::VerifierOf(const filecoin::C
   return std::make_shared<const groth16::Verifier>(key, c_.parts.arithmetic, std::move(seams));
 }
 
-void LoadStage::Load(const filecoin::Circuit& circuit, std::stop_source stop) {
+void LoadStage::Load(const filecoin::Circuit& circuit, Priority priority, std::stop_source stop) {
   const TimePoint begin = c_.Now();
   std::stop_callback with_all(c_.state.loading.get_token(), [&stop] { stop.request_stop(); });
-  auto parameters = Fetch(circuit, stop.get_token());
+  auto parameters = Fetch(circuit, priority, stop.get_token());
   std::shared_ptr<const groth16::Verifier> verifier;
   if (parameters.ok()) verifier = VerifierOf(circuit, *parameters);
   const TimePoint end = c_.Now();
@@ -128,7 +141,7 @@ void LoadStage::Load(const filecoin::Circuit& circuit, std::stop_source stop) {
     Mine(record).loading = false;
     if (!parameters.ok()) {
       Failed(lock, record, parameters.status());
-    } else if (device_.lost().ok()) {
+    } else if (device_.service().works()) {
       Loaded(lock, record, *parameters, std::move(verifier));
       if (loaded) c_.state.estimator.Measured(circuit.id, Stage::kLoadingParameters, Seconds(end - begin));
     }
@@ -165,7 +178,13 @@ void LoadStage::Failed(StateLock& lock, CircuitRecord& record, const Status& sta
   // While another device may still get them, the jobs go on waiting.
   if (c_.circuits.MayStillLoad(record)) return;
   for (LoadedParameters& other : record.devices) other.failed = absl::OkStatus();
-  for (const auto& job : Waiting(*record.circuit)) c_.jobs.Fail(lock, *job, std::string(status.message()));
+  const JobFailure failure = !record.fits.ok() ? JobFailure::kInput
+                             : absl::IsFailedPrecondition(status) || absl::IsInvalidArgument(status)
+                                 ? JobFailure::kParameters
+                                 : JobFailure::kOther;
+  for (const auto& job : Waiting(*record.circuit)) {
+    c_.jobs.End(lock, *job, {JobState::kFailed, std::string(status.message()), {}, failure});
+  }
 }
 
 }  // namespace cuzk::engine

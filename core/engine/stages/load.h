@@ -16,17 +16,19 @@ namespace cuzk::engine {
 class LoadStage {
  public:
   LoadStage(const StageContext& context, DeviceStage& device) : c_(context), device_(device) {}
-  void Start();
+  /// RESOURCE_EXHAUSTED: the system gives no thread.
+  Status Start();
 
  private:
-  /// What a loader takes on: any circuit, or only one whose parameters are on the device and unused. That takes no
-  /// time, and has a loader of its own so that it never waits behind gigabytes.
-  enum class Loads { kAny, kAtHand };
+  /// What a loader takes on: any circuit; only one whose parameters are on the device and unused, which takes no time;
+  /// only those that a job of at least that priority waits for. All but the first have loaders of their own so that
+  /// they never wait behind gigabytes of others.
+  enum class Loads { kAny, kAtHand, kHigh, kCritical };
   void Run(Loads loads);
   /// The job to load for; null: none. Nothing is loaded twice at once.
   Job* Next(Loads loads) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
-  void Load(const filecoin::Circuit& circuit, std::stop_source stop);
-  StatusOr<Parameters> Fetch(const filecoin::Circuit& circuit, std::stop_token stop);
+  void Load(const filecoin::Circuit& circuit, Priority priority, std::stop_source stop);
+  StatusOr<Parameters> Fetch(const filecoin::Circuit& circuit, Priority priority, std::stop_token stop);
   std::shared_ptr<const groth16::Verifier> VerifierOf(const filecoin::Circuit& circuit, const Parameters& parameters);
   void Loaded(StateLock& lock, CircuitRecord& record, const Parameters& parameters,
               std::shared_ptr<const groth16::Verifier> verifier) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);

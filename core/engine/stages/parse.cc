@@ -40,6 +40,7 @@ void ParseStage::Parse(ParseTask task, const std::string& track) {
     c_.jobs.End(lock, job, FailureOf(request.status()));
     return;
   }
+  const Duration took = c_.Now() - begin;
   parsed->memory.ShrinkTo(parsed_bytes);
   parsed->request = *std::move(request);
   {
@@ -47,7 +48,7 @@ void ParseStage::Parse(ParseTask task, const std::string& track) {
     if (Over(job)) return;
     c_.jobs.Parsed(lock, job, std::move(parsed));
   }
-  c_.reports.Measured(job, Stage::kParsing, c_.Now() - begin, Actor::kSynthesis);
+  c_.reports.Measured(job, Stage::kParsing, took, Actor::kSynthesis);
 }
 
 }  // namespace cuzk::engine

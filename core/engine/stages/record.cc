@@ -2,15 +2,17 @@
 
 #include <utility>
 
+#include "core/base/thread.h"
 #include "core/engine/reports/reports.h"
 #include "core/engine/stages/job_control.h"
 
 namespace cuzk::engine {
 
-void RecordStage::Start(JobControl& jobs, Reports& reports) {
+Status RecordStage::Start(JobControl& jobs, Reports& reports) {
   jobs_ = &jobs;
   reports_ = &reports;
-  thread_ = std::jthread([this] { Run(); });
+  CUZK_ASSIGN_OR_RETURN(thread_, StartThread("the job store's records", [this] { Run(); }));
+  return absl::OkStatus();
 }
 
 void RecordStage::Push(RecordTask task) {

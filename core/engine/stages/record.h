@@ -21,7 +21,8 @@ class RecordStage {
       : state_(state), store_(store), clock_(clock) {}
 
   /// Begins its thread, which ends when the engine is stopping and everything is written.
-  void Start(JobControl& jobs, Reports& reports);
+  /// RESOURCE_EXHAUSTED: the system gives no thread.
+  Status Start(JobControl& jobs, Reports& reports);
   void Push(RecordTask task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// Waits until everything is written, once the engine is stopping.
   void Stop();

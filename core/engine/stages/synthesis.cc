@@ -2,13 +2,19 @@
 
 #include <utility>
 
+#include "core/base/thread.h"
 #include "core/engine/jobs/work_mark.h"
 #include "core/engine/stages/device.h"
 
 namespace cuzk::engine {
 
-void SynthesisStage::Start(unsigned threads) {
-  for (unsigned t = 0; t < threads; ++t) threads_.emplace_back([this, t] { Run(t); });
+Status SynthesisStage::Start(unsigned threads) {
+  threads_.reserve(threads);
+  for (unsigned t = 0; t < threads; ++t) {
+    CUZK_ASSIGN_OR_RETURN(std::jthread thread, StartThread("the writing of witnesses", [this, t] { Run(t); }));
+    threads_.push_back(std::move(thread));
+  }
+  return absl::OkStatus();
 }
 
 void SynthesisStage::Push(HostTask task) {
@@ -50,7 +56,7 @@ void SynthesisStage::Synthesize(SynthesisTask synthesis, const std::string& trac
     StateLock lock(c_.state, Actor::kSynthesis);
     shape = c_.circuits.Known(task.parsed->circuit().id).shape;
     if (Over(*task.job)) {
-      task.device->Unpromise();
+      task.device->queue().Unpromise();
       return;  // the lease goes home after the mutex has been released
     }
     c_.reports.Publish(*task.job);
@@ -63,7 +69,7 @@ void SynthesisStage::Synthesize(SynthesisTask synthesis, const std::string& trac
   c_.reports.Draw(*task.job, task.index, "synthesis", track, begin);
   {
     StateLock lock(c_.state, Actor::kSynthesis);
-    task.device->Unpromise();
+    task.device->queue().Unpromise();
     Job& job = *task.job;
     if (!witness.ok()) {
       c_.jobs.End(lock, job, FailureOf(witness.status(), StrCat("partition ", partition.index, ", ")));

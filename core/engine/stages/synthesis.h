@@ -19,7 +19,8 @@ using HostTask = std::variant<ParseTask, SynthesisTask>;
 class SynthesisStage {
  public:
   SynthesisStage(const StageContext& context, ParseStage& parse) : c_(context), parse_(parse) {}
-  void Start(unsigned threads);
+  /// RESOURCE_EXHAUSTED: the system gives no thread.
+  Status Start(unsigned threads);
   /// Wakes the threads when the engine is stopping.
   void Stop() { wake_.NotifyAll(); }
 

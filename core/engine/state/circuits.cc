@@ -11,6 +11,7 @@ CircuitRecord& CircuitTable::Of(const filecoin::Circuit& circuit) {
   CircuitRecord& record = circuits_[circuit.id];
   if (record.circuit == nullptr) {
     record.circuit = &circuit;
+    record.shaping = std::make_shared<Mutex>();
     record.devices.resize(lost_.size());
   }
   return record;
@@ -23,13 +24,19 @@ bool CircuitTable::Live(const filecoin::Circuit& circuit) {
 
 bool CircuitTable::MayStillLoad(const CircuitRecord& record) const {
   for (size_t i = 0; i < record.devices.size(); ++i) {
-    if (!lost_[i] && record.devices[i].failed.ok()) return true;
+    if (!lost_[i] && record.devices[i].failed.ok() && Takes(p_.engine, i, record.circuit->kind)) return true;
   }
   return false;
 }
 
 StatusOr<std::shared_ptr<const r1cs::Shape>> CircuitTable::ShapeOf(const filecoin::Circuit& circuit, Actor actor) {
-  MutexLock one_at_a_time(shape_mutex_);
+  std::shared_ptr<Mutex> shaping;
+  {
+    StateLock lock(p_.state, actor);
+    shaping = Of(circuit).shaping;
+  }
+  // Once for each circuit: a small one does not wait for a large one.
+  MutexLock one_at_a_time(*shaping);
   {
     StateLock lock(p_.state, actor);
     if (auto shape = Of(circuit).shape) return shape;
@@ -48,8 +55,9 @@ StatusOr<std::shared_ptr<const r1cs::Shape>> CircuitTable::ShapeOf(const filecoi
 Status CircuitTable::Fits(const filecoin::Circuit& circuit, const r1cs::Shape& shape, uint64_t lease_bytes) const {
   const uint64_t limit = p_.budget.limit_bytes();
   Status why;
-  for (const prover::Device* device : p_.devices) {
-    const StatusOr<prover::Plan> plan = device->MakePlan(shape, p_.plan);
+  for (size_t i = 0; i < p_.engine.devices.size(); ++i) {
+    if (!Takes(p_.engine, i, circuit.kind)) continue;
+    const StatusOr<prover::Plan> plan = p_.engine.devices[i]->MakePlan(shape, p_.plan);
     // A device that cannot be asked now says so when parameters are loaded.
     if (!plan.ok()) return absl::OkStatus();
     const uint64_t needed = plan->parameter_host_bytes + plan->partition_host_bytes + lease_bytes;
@@ -98,10 +106,16 @@ std::vector<LoadedParameters> CircuitTable::LoseDevice(size_t device) {
   std::vector<LoadedParameters> freed;
   for (auto& [id, record] : circuits_) {
     LoadedParameters& lost = record.devices[device];
+    if (lost.loading) lost.stop.request_stop();
     freed.push_back(std::exchange(lost, LoadedParameters{.loading = lost.loading}));
     for (LoadedParameters& other : record.devices) other.failed = absl::OkStatus();
   }
   return freed;
+}
+
+void CircuitTable::ReturnDevice(size_t device) {
+  lost_[device] = false;
+  for (auto& [id, record] : circuits_) record.devices[device].failed = absl::OkStatus();
 }
 
 }  // namespace cuzk::engine

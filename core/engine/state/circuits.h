@@ -32,6 +32,7 @@ struct LoadedParameters {
 
 struct CircuitRecord {
   const filecoin::Circuit* circuit = nullptr;
+  std::shared_ptr<Mutex> shaping;  ///< held while its shape is made
   std::shared_ptr<const r1cs::Shape> shape;
   uint64_t lease_bytes = 0;
   Status fits;  ///< RESOURCE_EXHAUSTED, with figures, if its parameters and one partition can never be in the budget
@@ -44,11 +45,11 @@ class CircuitTable {
   struct Parts {
     EngineState& state;
     ProofWork& work;
-    const std::vector<prover::Device*>& devices;
+    const EngineParts& engine;
     const memory::Budget& budget;
     prover::PlanOptions plan;
   };
-  explicit CircuitTable(const Parts& parts) : p_(parts), lost_(parts.devices.size()) {}
+  explicit CircuitTable(const Parts& parts) : p_(parts), lost_(parts.engine.devices.size()) {}
 
   /// Made on the first call.
   CircuitRecord& Of(const filecoin::Circuit& circuit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
@@ -56,7 +57,7 @@ class CircuitTable {
   CircuitRecord& Known(const std::string& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) { return circuits_.at(id); }
   /// Whether a device has the parameters.
   bool Live(const filecoin::Circuit& circuit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
-  /// Whether a device that is not lost may still get the parameters: its last attempt did not fail.
+  /// Whether a device that gets work may still get the parameters: its last attempt did not fail.
   bool MayStillLoad(const CircuitRecord& record) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// The shape, made on the first call; from then on CircuitRecord::fits is known. Blocks; takes the engine's mutex.
   StatusOr<std::shared_ptr<const r1cs::Shape>> ShapeOf(const filecoin::Circuit& circuit, Actor actor);
@@ -67,18 +68,19 @@ class CircuitTable {
   std::vector<Parameters> TakeUnwanted(const std::set<std::string>& wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// Stops loads of a circuit that no job but this one, which is over, waits for.
   void StopUnwantedLoads(const Job& over) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
-  /// The device is lost: returns what it had, for the caller to destroy. What other devices failed to load is tried
-  /// again, since jobs may have waited for this device.
+  /// The device gets no work any more: stops its loads, and returns what it had, for the caller to destroy. What other
+  /// devices failed to load is tried again, since jobs may have waited for this device.
   std::vector<LoadedParameters> LoseDevice(size_t device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// It gets work again.
+  void ReturnDevice(size_t device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 
  private:
   /// Whether the circuit fits on one of the devices and in the budget.
   Status Fits(const filecoin::Circuit& circuit, const r1cs::Shape& shape, uint64_t lease_bytes) const;
 
   const Parts p_;
-  Mutex shape_mutex_;  // one shape is made at a time
   std::map<std::string, CircuitRecord> circuits_ ABSL_GUARDED_BY(kEngineState);
-  std::vector<bool> lost_ ABSL_GUARDED_BY(kEngineState);  // by the number of the device
+  std::vector<bool> lost_ ABSL_GUARDED_BY(kEngineState);  // by the number of the device: it gets no work
 };
 
 }  // namespace cuzk::engine

@@ -38,11 +38,16 @@ Status FileParameters::Missing(const filecoin::Circuit& circuit) const {
                                               " is not in ", directory_.string(), "; ", get));
 }
 
-StatusOr<std::shared_ptr<const prover::ResidentParameters>> FileParameters::Get(
-    prover::Device& device, const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
-    std::stop_token stop, const Progress& progress) {
+StatusOr<std::shared_ptr<const prover::ResidentParameters>> FileParameters::Get(prover::Device& device,
+                                                                                const Wanted& wanted,
+                                                                                std::stop_token stop,
+                                                                                const Progress& progress) {
+  const filecoin::Circuit& circuit = wanted.circuit;
   if (!Available(circuit)) return Missing(circuit);  // says more than the store would
-  prover::ParameterRequest request{.circuit = circuit.id, .path = directory_ / circuit.params_file(), .shape = shape};
+  prover::ParameterRequest request{.circuit = circuit.id,
+                                   .path = directory_ / circuit.params_file(),
+                                   .shape = wanted.shape,
+                                   .urgency = wanted.urgency};
   if (!circuit.params_digest.empty()) request.published_digest = std::string(circuit.params_digest);
   auto parameters = store_.Get(device, request, stop, progress);
   if (absl::IsNotFound(parameters.status())) return Missing(circuit);

@@ -15,6 +15,13 @@
 
 namespace cuzk::engine {
 
+/// What is to be loaded, and how urgently.
+struct Wanted {
+  const filecoin::Circuit& circuit;
+  std::shared_ptr<const r1cs::Shape> shape;
+  prover::LoadUrgency urgency;
+};
+
 /// Thread-safe.
 class ParameterSource {
  public:
@@ -27,9 +34,7 @@ class ParameterSource {
   virtual Status Missing(const filecoin::Circuit& circuit) const = 0;
   /// The parameters, loaded if they are not; blocks until they are. Errors of prover::ParameterStore::Get, and
   /// Missing().
-  virtual StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
-                                                                          const filecoin::Circuit& circuit,
-                                                                          std::shared_ptr<const r1cs::Shape> shape,
+  virtual StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device, const Wanted& wanted,
                                                                           std::stop_token stop,
                                                                           const Progress& progress) = 0;
   /// As prover::ParameterStore.
@@ -44,9 +49,7 @@ class FileParameters final : public ParameterSource {
   FileParameters(std::filesystem::path directory, const prover::ParameterStoreOptions& options);
   bool Available(const filecoin::Circuit& circuit) const override;
   Status Missing(const filecoin::Circuit& circuit) const override;
-  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
-                                                                  const filecoin::Circuit& circuit,
-                                                                  std::shared_ptr<const r1cs::Shape> shape,
+  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device, const Wanted& wanted,
                                                                   std::stop_token stop,
                                                                   const Progress& progress) override;
   StatusOr<bool> Evict(const std::string& circuit_id) override { return store_.Evict(circuit_id); }

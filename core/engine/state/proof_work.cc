@@ -4,11 +4,18 @@
 #include <utility>
 
 #include "core/circuit/circuit.h"
+#include "core/filecoin/format/c1_size.h"
 
 namespace cuzk::engine {
 
 StatusOr<filecoin::RequestFacts> FilecoinWork::Check(const filecoin::VanillaRequest& request) const {
   return filecoin::CheckRequest(request);
+}
+
+const filecoin::Circuit* FilecoinWork::CircuitOf(const filecoin::RequestFacts& facts,
+                                                 const filecoin::VanillaRequest& request) const {
+  if (facts.kind != filecoin::Kind::kPorep) return facts.proof->circuit;
+  return filecoin::CircuitAtTheEndOf(request.vanilla_proof);
 }
 
 uint64_t FilecoinWork::ParsedBytes(uint64_t payload_bytes) const {

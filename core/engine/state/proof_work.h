@@ -21,6 +21,9 @@ class ProofWork {
   virtual ~ProofWork() = default;
   /// Checks the message's fields and returns what they say. Quick.
   virtual StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const = 0;
+  /// The circuit of a request that Check found acceptable; null where only parsing shows it. Quick.
+  virtual const filecoin::Circuit* CircuitOf(const filecoin::RequestFacts& facts,
+                                             const filecoin::VanillaRequest& request) const = 0;
   /// An upper bound of the bytes that Parse's result holds, from the bytes of the request's payload.
   virtual uint64_t ParsedBytes(uint64_t payload_bytes) const = 0;
   virtual StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) = 0;
@@ -39,6 +42,8 @@ class FilecoinWork final : public ProofWork {
   explicit FilecoinWork(r1cs::Layout layout, algebra::Arithmetic arithmetic = algebra::BestArithmetic())
       : layout_(layout), arithmetic_(arithmetic) {}
   StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
+  const filecoin::Circuit* CircuitOf(const filecoin::RequestFacts& facts,
+                                     const filecoin::VanillaRequest& request) const override;
   uint64_t ParsedBytes(uint64_t payload_bytes) const override;
   StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
   StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit& circuit) override;

@@ -35,6 +35,7 @@ struct EngineState {
       : jobs({options.max_results, options.result_age}),
         scheduler(options.overtakes),
         history(!options.state_directory.empty()),
+        synthesis_threads(options.synthesis_threads),
         max_unfinished_jobs(options.max_unfinished_jobs),
         max_job_time(options.max_job_time),
         history_limits(options.history) {}
@@ -44,6 +45,7 @@ struct EngineState {
   Scheduler scheduler ABSL_GUARDED_BY(kEngineState);
   History history ABSL_GUARDED_BY(kEngineState);
   Estimator estimator ABSL_GUARDED_BY(kEngineState);
+  const unsigned synthesis_threads;
   EngineCounters counters ABSL_GUARDED_BY(kEngineState);
   std::map<filecoin::Kind, KindStatus> kinds ABSL_GUARDED_BY(kEngineState);  ///< the totals
   std::deque<ErrorNote> last_errors ABSL_GUARDED_BY(kEngineState);           ///< newest first

@@ -213,6 +213,39 @@ TEST(Faults, BudgetTooSmallForAWitnessSaysSoInWords) {
   EXPECT_THAT(result.error, HasSubstr("can never fit the memory budget: it needs "));
 }
 
+TEST(Faults, WhatCanNeverFitIsRefusedFromTheFirstRequestOnWithNumbers) {
+  for (Kind kind : {Kind::kSnap, Kind::kWindow, Kind::kWinning, Kind::kPorep}) {
+    SmallEngine engine({.budget = {.limit_bytes = 20'000}});
+    const Status refused = engine->Submit({.vanilla = SmallRequest("1 shown", kind)}).status();
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("can never fit the memory budget: it needs "));
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("and the budget has 20000"));
+    // Nothing was read for it.
+    EXPECT_EQ(engine.device().calls(FaultPoint::kLoad), 0u);
+    EXPECT_EQ(engine->Snapshot().counters.submitted_total, 0u);
+  }
+}
+
+/// What a job of the payload failed for, as those who watch it are told.
+JobFailure FailureOf(SmallEngine& engine, const std::string& payload) {
+  const JobTicket ticket = engine.Submit("", payload);
+  EXPECT_EQ(engine.Await(ticket).state, JobState::kFailed);
+  auto watcher = engine->Watch(ticket.job_id);
+  EXPECT_TRUE(watcher.ok());
+  return (*watcher)->Next(std::chrono::steady_clock::now() + std::chrono::minutes(5), {})->failure;
+}
+
+TEST(Faults, WhatAJobFailedForIsTold) {
+  SmallEngine engine;
+  EXPECT_EQ(FailureOf(engine, "1 unreadable"), JobFailure::kInput);
+  EXPECT_EQ(FailureOf(engine, "2 bad1"), JobFailure::kInput);
+  engine.device().Add({FaultPoint::kStart, FaultKind::kInternal, 0, 1000});
+  EXPECT_EQ(FailureOf(engine, "1"), JobFailure::kOther);
+  SmallEngine without;
+  without.parameters().available = false;
+  EXPECT_EQ(FailureOf(without, "1"), JobFailure::kParameters);
+}
+
 TEST(Faults, TightBudgetServesManyJobsOfSeveralCircuitsInTurn) {
   SmallEngine probe;
   EXPECT_EQ(probe.Prove("3").state, JobState::kCompleted);

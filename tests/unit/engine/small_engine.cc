@@ -12,7 +12,7 @@ Proving& SharedProving() {
   return proving;
 }
 
-std::unique_ptr<SmallCircuit> CircuitOf(uint32_t partition) {
+std::unique_ptr<SmallCircuit> SmallCircuitOf(uint32_t partition) {
   return MixedCircuit({.size = 24, .seed = partition + 1});
 }
 
@@ -51,7 +51,7 @@ StatusOr<filecoin::ParsedRequest> SmallWork::Parse(filecoin::VanillaRequest requ
     // A partition that is to fail is marked by its index.
     bool bad = payload.find(StrCat("bad", i)) != payload.npos;
     partition.index = bad ? i + 1000 : i;
-    partition.public_inputs = CircuitOf(i)->PublicInputs();
+    partition.public_inputs = SmallCircuitOf(i)->PublicInputs();
     parsed.partitions.push_back(std::move(partition));
   }
   return parsed;
@@ -59,15 +59,19 @@ StatusOr<filecoin::ParsedRequest> SmallWork::Parse(filecoin::VanillaRequest requ
 
 StatusOr<r1cs::Witness> SmallWork::Write(const filecoin::Circuit&, std::shared_ptr<const r1cs::Shape> shape,
                                          const filecoin::Partition& partition, memory::Lease lease, ThreadPool&) {
+  if (synthesis_.load().count() > 0) std::this_thread::sleep_for(synthesis_.load());
   if (partition.index >= 1000) return absl::InvalidArgumentError("challenge 7: does not lead to its root");
-  return CircuitOf(partition.index)->MakeWitness(std::move(shape), r1cs::Layout::kNarrow, std::move(lease));
+  return SmallCircuitOf(partition.index)->MakeWitness(std::move(shape), r1cs::Layout::kNarrow, std::move(lease));
 }
 
-StatusOr<std::shared_ptr<const prover::ResidentParameters>> SmallParameters::Get(
-    prover::Device& device, const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
-    std::stop_token stop, const Progress& progress) {
-  if (!available) return Missing(circuit);
-  return store_.Get(device, {.circuit = circuit.id, .path = path, .shape = shape}, stop, progress);
+StatusOr<std::shared_ptr<const prover::ResidentParameters>> SmallParameters::Get(prover::Device& device,
+                                                                                 const engine::Wanted& wanted,
+                                                                                 std::stop_token stop,
+                                                                                 const Progress& progress) {
+  if (!available) return Missing(wanted.circuit);
+  return store_.Get(device,
+                    {.circuit = wanted.circuit.id, .path = path, .shape = wanted.shape, .urgency = wanted.urgency},
+                    stop, progress);
 }
 
 SmallEngine::SmallEngine(SmallEngineOptions options)
@@ -82,11 +86,13 @@ SmallEngine::SmallEngine(SmallEngineOptions options)
       recorded_.back()->set_compute(options.compute);
       device = recorded_.back().get();
     }
-    devices_.push_back(std::make_unique<FaultyDevice>(*device));
+    devices_.push_back(std::make_unique<FaultyDevice>(*device, StrCat("GPU-small-", i)));
     if (options.hold) devices_.back()->Hold();
     parts.devices.push_back(devices_.back().get());
   }
   parts.clock = options.clock;
+  parts.self_test = options.self_test;
+  parts.device_kinds = options.kinds;
   parts.seams = {.after_assembly = options.after_assembly,
                  .batch_answer = options.batch_answer,
                  .store = options.store,
@@ -131,7 +137,7 @@ bool SmallEngine::Verifies(const engine::JobResult& result, uint32_t partitions)
   for (uint32_t i = 0; i < partitions; ++i) {
     auto bytes = AsBytes(*result.proof).subspan(i * groth16::Proof::kBytes).first<groth16::Proof::kBytes>();
     auto proof = groth16::Proof::FromBytes(bytes);
-    if (!proof.ok() || !verifier.Verify({*proof, CircuitOf(i)->PublicInputs()}, pool_).value()) return false;
+    if (!proof.ok() || !verifier.Verify({*proof, SmallCircuitOf(i)->PublicInputs()}, pool_).value()) return false;
   }
   return true;
 }

@@ -19,7 +19,7 @@ namespace cuzk::testing_support {
 
 /// Every kind is the mixed circuit. The payload (vanilla_proof) is a text: its first character is the number of
 /// partitions; "unreadable" anywhere fails in parsing, "bad1" fails in the witness of partition 1, "slow" waits in
-/// parsing until ReleaseSlow.
+/// parsing until ReleaseSlow. What a PoRep is shows only in parsing, or before if the text has "shown".
 class SmallWork final : public engine::ProofWork {
  public:
   SmallWork(const Proving& proving, uint64_t parsed_bytes) : proving_(proving), parsed_bytes_(parsed_bytes) {}
@@ -28,12 +28,19 @@ class SmallWork final : public engine::ProofWork {
   const char* parsing() const { return parsing_; }
 
   StatusOr<filecoin::RequestFacts> Check(const filecoin::VanillaRequest& request) const override;
+  const filecoin::Circuit* CircuitOf(const filecoin::RequestFacts& facts,
+                                     const filecoin::VanillaRequest& request) const override {
+    const bool shown = facts.kind != filecoin::Kind::kPorep || request.vanilla_proof.find("shown") != std::string::npos;
+    return shown ? facts.proof->circuit : nullptr;
+  }
   uint64_t ParsedBytes(uint64_t) const override { return parsed_bytes_; }
   StatusOr<filecoin::ParsedRequest> Parse(filecoin::VanillaRequest request) override;
   StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const filecoin::Circuit&) override {
     ++shapes_;
     return proving_.shape();
   }
+  /// How long a witness takes.
+  void set_synthesis(std::chrono::milliseconds time) { synthesis_ = time; }
   /// How often a circuit was recorded.
   int shapes() const { return shapes_; }
   StatusOr<r1cs::Witness> Write(const filecoin::Circuit& circuit, std::shared_ptr<const r1cs::Shape> shape,
@@ -45,6 +52,7 @@ class SmallWork final : public engine::ProofWork {
   std::stop_source slow_;
   std::atomic<const char*> parsing_ = nullptr;
   std::atomic<int> shapes_ = 0;
+  std::atomic<std::chrono::milliseconds> synthesis_{};
 };
 
 /// The one parameter file for every circuit, through a real store.
@@ -56,9 +64,7 @@ class SmallParameters final : public engine::ParameterSource {
   Status Missing(const filecoin::Circuit& circuit) const override {
     return absl::FailedPreconditionError(StrCat("no parameters for ", circuit.id));
   }
-  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device,
-                                                                  const filecoin::Circuit& circuit,
-                                                                  std::shared_ptr<const r1cs::Shape> shape,
+  StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device, const engine::Wanted& wanted,
                                                                   std::stop_token stop,
                                                                   const Progress& progress) override;
   StatusOr<bool> Evict(const std::string& circuit) override { return store_.Evict(circuit); }
@@ -95,6 +101,8 @@ struct SmallEngineOptions {
   std::function<bool(bool)> batch_answer;
   const Clock* clock = &Clock::System();
   engine::Observer* observer = nullptr;
+  std::function<Status(prover::Device&)> self_test;  ///< EngineParts::self_test
+  std::vector<std::set<filecoin::Kind>> kinds;       ///< EngineParts::device_kinds
   bool hold = false;  ///< the devices hold partitions from the start: a restored job is proved at once otherwise
   std::function<void(std::string_view)> store;  ///< EngineSeams::store
   std::chrono::milliseconds store_patience = store::kPatience;

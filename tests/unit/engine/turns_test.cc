@@ -95,6 +95,77 @@ TEST(Turns, AWinningPostWhoseParametersAreLoadedDoesNotWaitForOthersThatAreNot) 
   for (const JobTicket& ticket : {porep, window, snap}) EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
 }
 
+TEST(Turns, AWinningPostWhoseParametersAreColdDoesNotWaitForTheLoadsOfOthers) {
+  SmallEngine engine({.engine = {.synthesis_threads = 2}});
+  engine.device().HoldLoads();
+  std::vector<JobTicket> others;
+  for (Kind kind : {Kind::kPorep, Kind::kWindow, Kind::kSnap}) {
+    others.push_back(engine.Submit(StrCat("cold ", static_cast<int>(kind)), "2", kind, 2));
+  }
+  // One is inside, the next waits for it, and the third for a thread.
+  engine.WaitFor([&](const EngineStatus& status) {
+    return engine.device().waiting_loads() == 1 &&
+           std::count_if(status.parameters.begin(), status.parameters.end(), [](const prover::ParameterStatus& p) {
+             return p.state == prover::ParameterStatus::State::kLoading;
+           }) == 2;
+  });
+  engine.device().LetLoadThrough(1);
+  EXPECT_TRUE(engine.Verifies(engine.Await(engine.Submit("winning", "1", Kind::kWinning)), 1));
+  // Nothing else was loaded before it, nor is now.
+  EXPECT_EQ(engine.device().calls(testing_support::FaultPoint::kLoad), 1u);
+  engine.device().Release();
+  for (const JobTicket& ticket : others) EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
+}
+
+/// A device for PoSt alone, and one for the others.
+testing_support::SmallEngineOptions TwoWithKinds() {
+  return {.devices = 2,
+          .engine = {.synthesis_threads = 2, .quarantine_errors = 3},
+          .kinds = {{Kind::kWindow, Kind::kWinning}, {Kind::kPorep, Kind::kWinning}}};
+}
+
+TEST(Kinds, ADeviceProvesTheKindsThatItIsFor) {
+  using testing_support::FaultPoint;
+  SmallEngine engine(TwoWithKinds());
+  auto starts = [&](size_t device) { return engine.device(device).calls(FaultPoint::kStart); };
+  auto loads = [&](size_t device) { return engine.device(device).calls(FaultPoint::kLoad); };
+  EXPECT_TRUE(engine.Verifies(engine.Await(engine.Submit("window", "5", Kind::kWindow)), 5));
+  EXPECT_EQ(starts(0), 5u);
+  EXPECT_EQ(starts(1) + loads(1), 0u);
+  EXPECT_TRUE(engine.Verifies(engine.Await(engine.Submit("porep", "7", Kind::kPorep)), 7));
+  EXPECT_EQ(starts(0), 5u);
+  EXPECT_EQ(starts(1), 7u);
+  // Parameters are loaded where they are used.
+  EXPECT_TRUE(engine->Preload("winning-2k").ok());
+  EXPECT_EQ(loads(0), 2u);
+  EXPECT_EQ(loads(1), 2u);
+  EXPECT_TRUE(engine->Preload("wpost-8m").ok());
+  EXPECT_EQ(loads(1), 2u);
+}
+
+TEST(Kinds, AKindThatNoDeviceProvesIsRefused) {
+  SmallEngine engine(TwoWithKinds());
+  const Status refused = engine->Submit({.vanilla = testing_support::SmallRequest("1", Kind::kSnap)}).status();
+  EXPECT_TRUE(absl::IsUnimplemented(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()),
+              testing::HasSubstr("no device of this daemon proves snap (devices.kinds)"));
+}
+
+TEST(Kinds, TheLastDeviceOfAKindIsNotTakenOut) {
+  SmallEngine engine(TwoWithKinds());
+  engine->DoubtDevice(0, "Xid 79");
+  EXPECT_EQ(engine->Snapshot().devices[0].service, DeviceService::kDoubted);
+  EXPECT_TRUE(engine.Verifies(engine.Await(engine.Submit("window", "2", Kind::kWindow)), 2));
+  EXPECT_TRUE(absl::IsFailedPrecondition(engine->SetDevice("GPU-small-1", false).status()));
+  // One that is lost leaves its kinds to none.
+  engine.device(0).Lose();
+  engine.Submit("late", "1", Kind::kWindow);
+  engine.WaitFor([](const EngineStatus& status) { return !status.devices[0].lost.empty(); });
+  EXPECT_TRUE(
+      absl::IsUnavailable(engine->Submit({.vanilla = testing_support::SmallRequest("1", Kind::kWindow)}).status()));
+  EXPECT_TRUE(engine.Verifies(engine.Await(engine.Submit("winning", "1", Kind::kWinning)), 1));
+}
+
 TEST(Turns, ALowJobIsPassedABoundedNumberOfTimesWhateverComes) {
   SmallEngine engine({.engine = {.synthesis_threads = 2, .overtakes = 4}, .compute = milliseconds(2)});
   EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);  // recorded from now on

@@ -196,21 +196,6 @@ TEST(Estimator, FractionGrowsWithEveryStep) {
   EXPECT_EQ(estimator.Fraction(job), 1);
 }
 
-TEST(Estimator, SecondsLeftFromWhatWasMeasured) {
-  Estimator estimator;
-  Job job = RunningJob(4);
-  EXPECT_EQ(estimator.SecondsLeft(job, 1), std::nullopt);
-  for (Stage stage : {Stage::kParsing, Stage::kFinishing, Stage::kVerifying}) estimator.Measured("porep-2k", stage, 0);
-  estimator.Measured("porep-2k", Stage::kSynthesis, 1);
-  EXPECT_EQ(estimator.SecondsLeft(job, 1), std::nullopt);
-  estimator.Measured("porep-2k", Stage::kDevice, 9);
-  EXPECT_DOUBLE_EQ(*estimator.SecondsLeft(job, 1), 40);
-  EXPECT_DOUBLE_EQ(*estimator.SecondsLeft(job, 2), 20);
-  EXPECT_DOUBLE_EQ(*estimator.SecondsLeft(job, 100), 10);
-  job.partitions[0].state = PartitionState::kDone;
-  EXPECT_DOUBLE_EQ(*estimator.SecondsLeft(job, 1), 30);
-}
-
 TEST(Timeline, IsBoundedAndEscapes) {
   TimelineLog log(TimePoint{}, 3);
   for (uint32_t i = 0; i < 10; ++i) {

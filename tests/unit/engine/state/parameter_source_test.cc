@@ -22,7 +22,7 @@ class FileParametersTest : public testing::Test {
     }
   }
   StatusOr<std::shared_ptr<const prover::ResidentParameters>> Get(prover::Device& device) {
-    return parameters_.Get(device, circuit_, proving_.shape(), {}, {});
+    return parameters_.Get(device, {circuit_, proving_.shape(), {}}, {}, {});
   }
 
   // A size without a published file, so that any length will do.
