@@ -80,7 +80,7 @@ class Manners(unittest.TestCase):
         for _ in range(6):
             self.assertTrue(connection.ping())
             time.sleep(1.1)
-        # Who pings without pause is sent away.
+        # A client that pings without pause is sent away.
         hasty = self.connect(daemon)
         self.assertFalse(all(hasty.ping() for _ in range(50)))
         self.assertIn(b"too_many_pings", hasty.reason)
@@ -172,7 +172,8 @@ class Manners(unittest.TestCase):
                                      str(request), "--id", str(i)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                     env=fixture.clean_environment()) for i in range(12)]
         daemon.wait_until_held()
-        time.sleep(1)
+        # Six may wait for a WinningPoSt on eight threads; once the others are refused, those six wait.
+        net.wait_for(lambda: sum(caller.poll() is not None for caller in callers) >= 6, "the others are refused")
         health = net.client(MODULES, "health", daemon.address, "winning")
         self.assertEqual(health["check"], "SERVING")
         daemon.tell("release")
@@ -277,7 +278,7 @@ class Manners(unittest.TestCase):
                 if flags:
                     net.wait_for(lambda: self.state(daemon, "left") == state, "the job is cancelled")
                 else:
-                    time.sleep(1)
+                    net.wait_for(lambda: self.answered(daemon, "Prove", "CANCELLED") == 1, "the daemon has ended the call")
                     self.assertEqual(self.state(daemon, "left"), state)
                     daemon.tell("release")
                     self.assertEqual(daemon.control("await", "left").code, 0)

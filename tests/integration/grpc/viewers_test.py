@@ -7,7 +7,6 @@ Usage: viewers_test.py BIN VECTORS PARAMETERS MODULES
 import itertools
 import json
 import sys
-import time
 import unittest
 
 import daemon_fixture as fixture
@@ -115,7 +114,11 @@ class Viewers(unittest.TestCase):
         watch.call(1, "/cuzkd.v1.Operator/Watch", named("long"))
         reflection.call(1, REFLECTION, LIST_SERVICES, end=False)
         self.assertTrue(watch.until(1, DATA) and reflection.until(1, DATA))
-        time.sleep(6)  # longer than anybody may leave an answer lying
+        for _ in range(3):  # in the time that three clients have which do not read
+            stalled = self.connect(daemon)
+            stalled.shut_window()
+            stalled.call(1, "/cuzk.v1.ProvingEngine/GetStatus", b"")
+            self.assertFalse(stalled.until(1), "it ends")
         reflection.message(1, LIST_SERVICES)
         self.assertTrue(reflection.until(1, DATA), "another answer")
         daemon.tell("release")
