@@ -18,9 +18,6 @@ constexpr int kCore = 0;                    // of temperatures
 constexpr int kSmClock = 1, kMemClock = 2;  // of clocks
 constexpr int kSent = 0, kReceived = 1;     // of the bus
 
-/// The answer of a call, if it succeeded.
-std::optional<unsigned> Known(int error, unsigned value) { return error == 0 ? std::optional(value) : std::nullopt; }
-
 }  // namespace
 
 /// A function is null if the library is older than it.
@@ -37,13 +34,16 @@ struct CardSensors::Library {
   int (*generation)(void*, unsigned*) = nullptr;
   int (*width)(void*, unsigned*) = nullptr;
 
+  /// What a call tells; nothing if it fails.
   static std::optional<unsigned> Ask(int (*function)(void*, unsigned*), void* card) {
     unsigned value = 0;
-    return function == nullptr ? std::nullopt : Known(function(card, &value), value);
+    if (function == nullptr || function(card, &value) != 0) return std::nullopt;
+    return value;
   }
   static std::optional<unsigned> Ask(int (*function)(void*, int, unsigned*), void* card, int which) {
     unsigned value = 0;
-    return function == nullptr ? std::nullopt : Known(function(card, which, &value), value);
+    if (function == nullptr || function(card, which, &value) != 0) return std::nullopt;
+    return value;
   }
 };
 

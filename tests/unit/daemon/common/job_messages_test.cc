@@ -71,6 +71,7 @@ TEST(JobMessagesTest, AnEndedJobIsTold) {
 
 TEST(JobMessagesTest, AnUnfinishedJobHasAPlaceAndADeadline) {
   engine::ListedJob job{.state = engine::JobState::kQueued, .live = engine::JobStatus{}};
+  job.facts.kind = filecoin::Kind::kWinning;
   job.live->place = 4;
   job.live->deadline_seconds = 9.5;
   job.live->progress.seconds_left = 3;
