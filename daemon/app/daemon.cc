@@ -136,7 +136,6 @@ Status Daemon::Parts::MakeEngine(algebra::Arithmetic arithmetic, const DaemonSea
   } else {
     log.Info(devices.explanation);
   }
-  WatchCards();
   log.Info(StrCat("memory budget ", (options.memory_budget + options.server.ingress_bytes) >> 20, " MiB, of which ",
                   options.server.ingress_bytes >> 20,
                   " MiB are for messages that are being received; status and metrics show the other ",
@@ -149,7 +148,15 @@ Status Daemon::Parts::MakeEngine(algebra::Arithmetic arithmetic, const DaemonSea
   engine::EngineParts engine_parts{
       .budget = &budget, .pool = &pool, .arithmetic = arithmetic, .observer = &telemetry, .seams = seams.engine};
   for (auto& device : devices.devices) engine_parts.devices.push_back(device.get());
+  CUZK_ASSIGN_OR_RETURN(engine_parts.device_kinds, KindsOf(devices.devices, options.device_kinds));
+  CardDriver* driver = seams.sources ? seams.sources->driver : card_driver.get();
+  engine_parts.self_test = [this, driver](prover::Device& device) -> Status {
+    if (device.ordinal() < 0 || driver == nullptr) return absl::OkStatus();
+    MutexLock lock(driver_mutex);
+    return driver->Test(device, pool);
+  };
   CUZK_ASSIGN_OR_RETURN(engine, engine::Engine::Create(options.engine, engine_parts));
+  WatchCards();
   telemetry.set_parameters([engine = engine.get()] { return engine->Snapshot().parameters; });
   idle = std::make_unique<IdleParameters>(std::set<std::string>(options.preload.begin(), options.preload.end()));
   return absl::OkStatus();
@@ -161,7 +168,12 @@ void Daemon::Parts::WatchCards() {
     if (device->ordinal() >= 0) cards.push_back({device->ordinal(), device->identity().uuid});
   }
   if (cards.empty()) return;
-  StatusOr<std::unique_ptr<XidWatch>> watch = XidWatch::Start(cards, metrics, log);
+  auto on_fatal = [this](const WatchedCard& card, const std::string& what) {
+    for (size_t i = 0; i < devices.devices.size(); ++i) {
+      if (devices.devices[i]->ordinal() == card.ordinal) engine->DoubtDevice(i, what);
+    }
+  };
+  StatusOr<std::unique_ptr<XidWatch>> watch = XidWatch::Start(cards, metrics, log, on_fatal);
   if (watch.ok()) {
     xids = *std::move(watch);
   } else {
@@ -302,6 +314,12 @@ void Daemon::Tend(const engine::EngineStatus& status) {
   if (p.ingress.HasFallen()) malloc_trim(0);  // what a burst of messages took is not kept
   p.TellHealth();
   p.day.Add(status, std::chrono::steady_clock::now());
+  if (p.stalls) {
+    for (size_t device : p.stalls->See(MakeSample(status), std::chrono::steady_clock::now())) {
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*p.options.device_stall).count();
+      p.engine->DoubtDevice(device, StrCat("it has made no progress for ", seconds, " s while others move"));
+    }
+  }
   const engine::Duration limit = p.evict_idle.load();
   for (const std::string& circuit : p.idle->Due(status, std::chrono::steady_clock::now(), limit)) {
     StatusOr<engine::EvictResult> evicted = p.engine->Evict(circuit);

@@ -16,6 +16,7 @@
 #include "daemon/app/parameters/served_kinds.h"
 #include "daemon/app/process/library_log.h"
 #include "daemon/app/telemetry.h"
+#include "daemon/app/watch/stall_watch.h"
 #include "daemon/common/readiness.h"
 #include "daemon/grpc/call_watch.h"
 #include "daemon/grpc/operator_service.h"
@@ -42,7 +43,9 @@ struct Daemon::Parts {
         waiting(o.server.max_threads),
         calls(waiting, o.server.keepalive_timeout),
         ingress(o.server.ingress_bytes),
-        telemetry(log, metrics) {}
+        telemetry(log, metrics) {
+    if (o.device_stall) stalls.emplace(*o.device_stall);
+  }
 
   /// Finds the devices, waiting for cards where that may help. Errors as of Daemon::Start.
   Status PickDevices(algebra::Arithmetic arithmetic, const Pause& pause, const DaemonSeams& seams);
@@ -82,10 +85,12 @@ struct Daemon::Parts {
   Telemetry telemetry;
   const std::unique_ptr<CardDriver> card_driver = MakeCardDriver();
   DeviceChoice devices;
-  std::unique_ptr<XidWatch> xids;
   std::unique_ptr<CardSensors> sensors;  // null: no card, or the driver tells nothing
   DayRecord day;
+  Mutex driver_mutex;                ///< of the driver, which serves one thread at a time
+  std::optional<StallWatch> stalls;  ///< of the thread that calls Tend
   std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<XidWatch> xids;
   std::unique_ptr<IdleParameters> idle;
   std::unique_ptr<ProvingService> proving;
   std::unique_ptr<OperatorService> operator_service;

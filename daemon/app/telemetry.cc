@@ -60,9 +60,12 @@ void Telemetry::OnJob(const engine::JobResult& result, double seconds) {
                                  {"kind", std::string(kind.name)},
                                  {"dur_ms", milliseconds},
                                  {"queue_ms", StrCat(result.timings.queue_wait_ms)},
+                                 {"parse_ms", StrCat(result.breakdown.parse_ms)},
                                  {"load_ms", StrCat(result.timings.srs_load_ms)},
                                  {"synthesis_ms", StrCat(result.timings.synthesis_ms)},
-                                 {"gpu_ms", StrCat(result.timings.gpu_compute_ms)}});
+                                 {"wait_ms", StrCat(result.breakdown.device_wait_ms)},
+                                 {"gpu_ms", StrCat(result.timings.gpu_compute_ms)},
+                                 {"verify_ms", StrCat(result.breakdown.verify_ms)}});
     return;
   }
   log_.Warning(
@@ -100,6 +103,8 @@ void PublishDevice(const engine::DeviceStatus& device, Metrics& metrics) {
   metrics.Set(MetricId::kDeviceInfo, {gpu, identity.uuid, device.name, identity.driver, identity.compute_capability},
               1);
   metrics.Set(MetricId::kDeviceHealthy, labels, device.lost.empty() ? 1 : 0);
+  metrics.Set(MetricId::kDeviceQuarantined, labels, device.service == engine::DeviceService::kQuarantined ? 1 : 0);
+  metrics.Set(MetricId::kDeviceDoubted, labels, device.service == engine::DeviceService::kDoubted ? 1 : 0);
   metrics.Set(MetricId::kDeviceMemoryTotal, labels, static_cast<double>(device.memory.total));
   metrics.Set(MetricId::kDeviceMemoryUsed, labels, static_cast<double>(device.memory.total - device.memory.free));
   metrics.Set(MetricId::kDeviceTelemetryAge, labels, device.memory_seconds_ago);
@@ -125,7 +130,7 @@ void PublishDevices(const engine::EngineStatus& status, Metrics& metrics) {
   for (const engine::DeviceStatus& device : status.devices) {
     PublishDevice(device, metrics);
     workers += static_cast<double>(device.workers.size());
-    usable += device.lost.empty() ? 1 : 0;
+    usable += engine::GetsWork(device.service) ? 1 : 0;
     pool.total_bytes += device.pool.total_bytes;
     pool.used_bytes += device.pool.used_bytes;
     pool.leases_total += device.pool.leases_total;
@@ -175,6 +180,7 @@ void PublishCounters(const engine::EngineCounters& counters, Metrics& metrics) {
       {MetricId::kVerifierDisagreements, counters.verifier_disagreements_total},
       {MetricId::kDeviceErrors, counters.device_errors_total},
       {MetricId::kDevicesLost, counters.devices_lost_total},
+      {MetricId::kQuarantines, counters.quarantines_total},
   };
   for (const auto& [id, total] : totals) metrics.RaiseTo(id, {}, static_cast<double>(total));
 }

@@ -70,7 +70,10 @@ v1::SRSStatus::Tier TierOf(const prover::ParameterStatus& parameters) {
 void AddDevice(const engine::DeviceStatus& device, size_t index, v1::GetStatusResponse& out) {
   v1::GPUStatus* gpu = out.add_gpus();
   gpu->set_ordinal(device.ordinal >= 0 ? static_cast<uint32_t>(device.ordinal) : static_cast<uint32_t>(index));
-  gpu->set_name(device.lost.empty() ? device.name : StrCat(device.name, " (lost: ", device.lost, ")"));
+  const std::string_view service = engine::DeviceServiceName(device.service);
+  gpu->set_name(device.service == engine::DeviceService::kWorks
+                    ? device.name
+                    : StrCat(device.name, " (", service, ": ", device.service_reason, ")"));
   gpu->set_vram_total_bytes(device.memory.total);
   gpu->set_vram_free_bytes(device.memory.free);
   for (const engine::WorkerStatus& worker : device.workers) {
@@ -201,6 +204,20 @@ v1::GetStatusResponse ToStatusResponse(const engine::EngineStatus& status) {
   return response;
 }
 
+cuzkd::v1::DeviceState ToDeviceState(const engine::DeviceStatus& device) {
+  cuzkd::v1::DeviceState state;
+  state.set_device(device.ordinal < 0 ? "cpu" : StrCat(device.ordinal));
+  state.set_uuid(device.identity.uuid);
+  state.set_name(device.name);
+  state.set_state(std::string(engine::DeviceServiceName(device.service)));
+  state.set_reason(device.service_reason);
+  state.set_seconds_in_state(device.service_seconds_ago);
+  state.set_partitions(device.partitions_total);
+  state.set_wrong_proofs(device.wrong_proofs);
+  state.set_errors_in_a_row(device.errors_in_a_row);
+  return state;
+}
+
 cuzkd::v1::JobProgress ToProgressMessage(const engine::JobProgress& progress) {
   cuzkd::v1::JobProgress message;
   message.set_job_id(progress.job_id);
@@ -211,9 +228,11 @@ cuzkd::v1::JobProgress ToProgressMessage(const engine::JobProgress& progress) {
   message.set_partitions_done(progress.partitions_done);
   message.set_fraction(progress.fraction);
   message.set_seconds_left(progress.seconds_left.value_or(-1));
+  message.set_jobs_before(progress.jobs_before);
   message.set_worker(progress.worker);
   message.set_message(progress.message);
   for (uint64_t number : progress.bad_sectors) message.add_bad_sectors(number);
+  message.set_failure(std::string(engine::JobFailureName(progress.failure)));
   message.set_priority(static_cast<uint32_t>(progress.priority));
   message.set_age_seconds(progress.age_seconds);
   return message;

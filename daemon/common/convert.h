@@ -27,6 +27,7 @@ v1::SubmitProofRequest ToSubmitMessage(std::string request_id, filecoin::Vanilla
 
 v1::AwaitProofResponse ToAwaitResponse(const engine::JobResult& result);
 v1::GetStatusResponse ToStatusResponse(const engine::EngineStatus& status);
+cuzkd::v1::DeviceState ToDeviceState(const engine::DeviceStatus& device);
 cuzkd::v1::JobProgress ToProgressMessage(const engine::JobProgress& progress);
 
 }  // namespace cuzk::daemon

@@ -37,7 +37,7 @@ constexpr ExitRow kControlExits[] = {
      "The daemon cannot be reached, ended before it answered, or is not accepting requests"},
     {Code(ControlExit::kTimeout), "The given time passed first"},
     {Code(ControlExit::kCancelled), "The job was cancelled"},
-    {Code(ControlExit::kRefused), "The input was refused"},
+    {Code(ControlExit::kRefused), "The input was refused, or the job failed because of it"},
     {Code(ControlExit::kNoParameters), "Parameters are missing"},
     {Code(ControlExit::kWarning), "Only from doctor: nothing failed, but something should be fixed"},
     {Code(ControlExit::kInternal),
@@ -103,10 +103,17 @@ Status Reworded(const Status& status, std::string_view text) {
   return reworded;
 }
 
+ControlExit FailedExit(std::string_view failure) {
+  if (failure == engine::JobFailureName(engine::JobFailure::kInput)) return ControlExit::kRefused;
+  if (failure == engine::JobFailureName(engine::JobFailure::kParameters)) return ControlExit::kNoParameters;
+  return ControlExit::kFailed;
+}
+
 ControlExit ControlExitOf(const Status& status) {
   if (!Has(status, kDaemonMark)) return OwnExitOf(status);
-  // What a server cannot take at all is no matter of its load. gRPC says so in its text alone.
-  const bool too_large = absl::StrContains(status.message(), "message larger than max");
+  // What a server cannot take at all is no matter of its load. The text alone says so.
+  const bool too_large = absl::StrContains(status.message(), "message larger than max") ||
+                         absl::StrContains(status.message(), "can never fit the memory budget");
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kAborted:

@@ -30,7 +30,7 @@ enum class ControlExit {
   kUnreachable = 3,  ///< no daemon, it ended first, or it does not accept work now
   kTimeout = 4,
   kCancelled = 5,
-  kRefused = 6,  ///< the input
+  kRefused = 6,  ///< the input, also by a job that failed for it
   kNoParameters = 7,
   kWarning = 8,   ///< doctor alone: nothing failed, something should be mended
   kInternal = 70  ///< or an output cannot be written
@@ -44,6 +44,8 @@ Status ParametersMissing(Status status);
 Status SaidByDaemon(Status status);
 /// The error in other words, with its marks.
 Status Reworded(const Status& status, std::string_view text);
+/// Of a job that failed for that, as cuzkd.v1.JobProgress names it.
+ControlExit FailedExit(std::string_view failure);
 /// Of an error of a subcommand.
 ControlExit ControlExitOf(const Status& status);
 

@@ -11,6 +11,7 @@
 #include "core/base/log.h"
 #include "core/base/mutex.h"
 #include "core/base/random.h"
+#include "core/base/thread.h"
 #include "daemon/common/json_writer.h"
 #include "daemon/ctl/connection/client.h"
 #include "daemon/ctl/connection/command.h"
@@ -54,7 +55,15 @@ class Bench {
     begin_ = Clock::now();
     {
       std::vector<std::jthread> callers;
-      for (unsigned i = 0; i < flags_.at_once; ++i) callers.emplace_back([this] { TakeTurns(); });
+      for (unsigned i = 0; i < flags_.at_once; ++i) {
+        StatusOr<std::jthread> caller = StartThread("a caller of the bench", [this] { TakeTurns(); });
+        if (!caller.ok()) {
+          MutexLock lock(mutex_);
+          failed_.Update(caller.status());  // the others end after their present proof
+          break;
+        }
+        callers.push_back(*std::move(caller));
+      }
     }
     seconds_ = std::chrono::duration<double>(Clock::now() - begin_).count();
     MutexLock lock(mutex_);
@@ -151,7 +160,7 @@ class Bench {
     const Row rows[] = {
         {"waiting in the queue", "queue_wait", Spread(&v1::AwaitProofResponse::queue_wait_ms)},
         {"writing witnesses", "synthesis", Spread(&v1::AwaitProofResponse::synthesis_ms)},
-        {"on the device", "device", Spread(&v1::AwaitProofResponse::gpu_compute_ms)},
+        {"kernels on the device", "device", Spread(&v1::AwaitProofResponse::gpu_compute_ms)},
         {"from submission to proof", "total", Spread(&v1::AwaitProofResponse::total_ms)},
     };
     uint64_t partitions = 0;

@@ -29,7 +29,7 @@ StatusOr<ControlExit> RunCancel(const Session& session, const std::string& id) {
 
 // The end of a watched job decides how the program ends; of all jobs, it goes on until it is interrupted.
 ControlExit EndOf(const cuzkd::v1::JobProgress& last) {
-  if (last.state() == "failed") return ControlExit::kFailed;
+  if (last.state() == "failed") return FailedExit(last.failure());
   return last.state() == "cancelled" ? ControlExit::kCancelled : ControlExit::kOk;
 }
 

@@ -124,8 +124,8 @@ int Run(int argc, char** argv) {
   program.require_subcommand(1);
   program.fallthrough();
   Commands commands;
-  for (auto add : {AddProve, AddJobs, AddJobList, AddStatus, AddVerify, AddParams, AddCircuit, AddWitness, AddSector,
-                   AddDoctor, AddTop, AddBench, AddHelp})
+  for (auto add : {AddProve, AddJobs, AddJobList, AddStatus, AddDevice, AddVerify, AddParams, AddCircuit, AddWitness,
+                   AddSector, AddDoctor, AddTop, AddBench, AddHelp})
     add(program, commands);
   if (std::optional<int> ended = Parse(program, argc, argv)) return *ended;
   auto chosen = std::find_if(commands.begin(), commands.end(), [](const Command& c) { return c.app->parsed(); });

@@ -9,6 +9,7 @@
 
 #include "core/base/file.h"
 #include "core/base/log.h"
+#include "core/base/thread.h"
 #include "daemon/common/convert.h"
 #include "daemon/common/json_writer.h"
 #include "daemon/ctl/connection/client.h"
@@ -69,9 +70,9 @@ void PrintStages(const Client& client, const std::string& job_id) {
   for (const StageTime& time : *times) PrintTime(StrCat(time.track, ": ", time.name), time.seconds);
 }
 
-// The bad sectors of a job that has failed, which the answer has in its text alone. Empty where the daemon does not
+// What is known of a job that has failed beyond the answer, which has a text alone. Empty where the daemon does not
 // tell.
-std::vector<uint64_t> BadSectors(const Client& client, const v1::AwaitProofResponse& result) {
+cuzkd::v1::JobProgress Failure(const Client& client, const v1::AwaitProofResponse& result) {
   if (result.status() != v1::AwaitProofResponse::FAILED) return {};
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
@@ -82,7 +83,7 @@ std::vector<uint64_t> BadSectors(const Client& client, const v1::AwaitProofRespo
   if (!stream->Read(&progress)) progress.Clear();
   context.TryCancel();
   static_cast<void>(stream->Finish());
-  return {progress.bad_sectors().begin(), progress.bad_sectors().end()};
+  return progress;
 }
 
 // Writes the proof, prints the rest, and says how the program ends.
@@ -97,7 +98,9 @@ StatusOr<ControlExit> Report(const Session& session, const Client& client, const
         StrCat(written.message(), "; the daemon keeps the proof for jobs.result_age, fetch it with cuzkctl await ");
     if (!written.ok()) return Reworded(written, StrCat(kept, id, " --out FILE"));
   }
-  if (session.json) PrintLine(ResultJson(result, BadSectors(client, result), completed && out.empty()));
+  const cuzkd::v1::JobProgress failure = Failure(client, result);
+  const std::vector<uint64_t> bad_sectors(failure.bad_sectors().begin(), failure.bad_sectors().end());
+  if (session.json) PrintLine(ResultJson(result, bad_sectors, completed && out.empty()));
   switch (result.status()) {
     case v1::AwaitProofResponse::COMPLETED:
       if (!session.json) {
@@ -114,7 +117,7 @@ StatusOr<ControlExit> Report(const Session& session, const Client& client, const
       return ControlExit::kCancelled;
     default:
       if (!session.json) std::fprintf(stderr, "cuzkctl: %s failed: %s\n", id.c_str(), error.c_str());
-      return ControlExit::kFailed;
+      return FailedExit(failure.failure());
   }
 }
 
@@ -158,7 +161,9 @@ StatusOr<ControlExit> RunProve(const Session& session, const ProveFlags& flags) 
   v1::ProveResponse response;
   grpc::Status status;
   {
-    std::jthread watcher([&] { ShowUntilDone(client, job_id, done, accepted, session.json); });
+    // Without a thread nothing is shown; the proof is what was asked for.
+    const StatusOr<std::jthread> watcher =
+        StartThread("the display", [&] { ShowUntilDone(client, job_id, done, accepted, session.json); });
     grpc::ClientContext context;
     status = client.proving->Prove(&context, request, &response);
     done = true;

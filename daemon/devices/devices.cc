@@ -112,6 +112,51 @@ StatusOr<std::vector<int>> CardsToUse(const std::vector<std::string>& wishes, co
   return std::vector<int>(chosen.begin(), chosen.end());
 }
 
+StatusOr<std::vector<KindsOfCard>> ParseKinds(const std::vector<std::string>& rows) {
+  std::vector<KindsOfCard> parsed;
+  for (const std::string& row : rows) {
+    const size_t equals = row.find('=');
+    KindsOfCard card{.card = row.substr(0, equals), .kinds = {}};
+    std::string rest = equals == row.npos ? "" : row.substr(equals + 1);
+    for (size_t plus = 0; !rest.empty(); rest.erase(0, plus == rest.npos ? plus : plus + 1)) {
+      plus = rest.find('+');
+      const std::string name = rest.substr(0, plus);
+      const auto kind = std::ranges::find_if(filecoin::Kinds(), [&](const auto& known) { return known.name == name; });
+      if (kind == filecoin::Kinds().end()) {
+        return absl::InvalidArgumentError(
+            StrCat("\"", row, "\": there is no kind \"", name, "\"; the kinds are porep, window, winning and snap"));
+      }
+      card.kinds.insert(kind->kind);
+    }
+    if (card.card.empty() || card.kinds.empty()) {
+      return absl::InvalidArgumentError(StrCat("\"", row, "\" is not CARD=KIND+KIND, such as 0=window+winning"));
+    }
+    parsed.push_back(std::move(card));
+  }
+  return parsed;
+}
+
+StatusOr<std::vector<std::set<filecoin::Kind>>> KindsOf(const std::vector<std::unique_ptr<prover::Device>>& devices,
+                                                        const std::vector<KindsOfCard>& rows) {
+  std::vector<std::set<filecoin::Kind>> kinds(devices.size());
+  for (const KindsOfCard& row : rows) {
+    std::string all;
+    bool found = false;
+    for (size_t i = 0; i < devices.size(); ++i) {
+      const std::string number = devices[i]->ordinal() < 0 ? "cpu" : StrCat(devices[i]->ordinal());
+      const std::string uuid = devices[i]->identity().uuid;
+      all += StrCat(i == 0 ? "" : ", ", number, uuid.empty() ? "" : StrCat(" (", uuid, ")"));
+      if (row.card != number && (uuid.empty() || row.card != uuid)) continue;
+      kinds[i].insert(row.kinds.begin(), row.kinds.end());
+      found = true;
+    }
+    if (!found) {
+      return absl::UnavailableError(StrCat("devices.kinds: no card ", row.card, " is used; those are ", all));
+    }
+  }
+  return kinds;
+}
+
 DeviceSearch FindDevices(const DeviceWishes& wishes, const DeviceSources& sources, algebra::Arithmetic arithmetic,
                          ThreadPool& pool) {
   const std::vector<std::string> present = NvidiaCards(sources.pci);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "core/algebra/simd/cpu_arithmetic.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
+#include "core/filecoin/types/registry.h"
 #include "core/groth16/generator.h"
 #include "core/prover/device/device.h"
 #include "daemon/devices/card_driver.h"
@@ -37,6 +39,17 @@ struct DeviceWishes {
   std::vector<std::string> cards;  ///< numbers or UUIDs; empty: all
   uint64_t memory_bytes = 0;       ///< the most of each card; 0: all
 };
+
+/// A row of devices.kinds.
+struct KindsOfCard {
+  std::string card;  ///< number or UUID
+  std::set<filecoin::Kind> kinds;
+};
+/// InvalidArgument says what is wrong: "0=window+winning" is right.
+StatusOr<std::vector<KindsOfCard>> ParseKinds(const std::vector<std::string>& rows);
+/// What each device proves, by its place; empty: every kind. Unavailable, with what is there, if a row is of no device.
+StatusOr<std::vector<std::set<filecoin::Kind>>> KindsOf(const std::vector<std::unique_ptr<prover::Device>>& devices,
+                                                        const std::vector<KindsOfCard>& rows);
 
 /// Where cards are looked for.
 struct DeviceSources {

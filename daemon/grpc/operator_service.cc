@@ -23,6 +23,8 @@ OperatorService::OperatorService(const Parts& parts, std::stop_token stop)
   AddUnary(service + "GetSettings", &OperatorService::GetSettings);
   AddUnary(service + "ListJobs", &OperatorService::ListJobs);
   AddUnary(service + "GetJob", &OperatorService::GetJob);
+  AddUnary(service + "ListDevices", &OperatorService::ListDevices);
+  AddUnary(service + "SetDevice", &OperatorService::SetDevice);
   AddUnary(service + "Probe", &OperatorService::Probe);
 }
 
@@ -85,6 +87,22 @@ grpc::Status OperatorService::GetJob(grpc::ServerContext*, const cuzkd::v1::GetJ
     return absl::OkStatus();
   };
   return FinishCall(metrics_, "GetJob", find());
+}
+
+grpc::Status OperatorService::ListDevices(grpc::ServerContext*, const cuzkd::v1::ListDevicesRequest*,
+                                          cuzkd::v1::ListDevicesResponse* response) {
+  for (const engine::DeviceStatus& device : engine_.Snapshot().devices)
+    *response->add_devices() = ToDeviceState(device);
+  return FinishCall(metrics_, "ListDevices", absl::OkStatus());
+}
+
+grpc::Status OperatorService::SetDevice(grpc::ServerContext*, const cuzkd::v1::SetDeviceRequest* request,
+                                        cuzkd::v1::SetDeviceResponse* response) {
+  StatusOr<WaitingCalls::Seat> seat = parts_.waiting->Enter();
+  if (!seat.ok()) return FinishCall(metrics_, "SetDevice", seat.status());
+  StatusOr<engine::DeviceStatus> device = engine_.SetDevice(request->device(), request->enabled());
+  if (device.ok()) *response->mutable_device() = ToDeviceState(*device);
+  return FinishCall(metrics_, "SetDevice", device.status());
 }
 
 grpc::Status OperatorService::Probe(grpc::ServerContext*, const cuzkd::v1::ProbeRequest*, cuzkd::v1::ProbeResponse*) {

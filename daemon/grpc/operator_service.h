@@ -34,6 +34,8 @@ class OperatorService final : public BoundedService {
   grpc::Status GetSettings(grpc::ServerContext*, const cuzkd::v1::GetSettingsRequest*, cuzkd::v1::GetSettingsResponse*);
   grpc::Status ListJobs(grpc::ServerContext*, const cuzkd::v1::ListJobsRequest*, cuzkd::v1::ListJobsResponse*);
   grpc::Status GetJob(grpc::ServerContext*, const cuzkd::v1::GetJobRequest*, cuzkd::v1::GetJobResponse*);
+  grpc::Status ListDevices(grpc::ServerContext*, const cuzkd::v1::ListDevicesRequest*, cuzkd::v1::ListDevicesResponse*);
+  grpc::Status SetDevice(grpc::ServerContext*, const cuzkd::v1::SetDeviceRequest*, cuzkd::v1::SetDeviceResponse*);
   grpc::Status Probe(grpc::ServerContext*, const cuzkd::v1::ProbeRequest*, cuzkd::v1::ProbeResponse*);
 
  private:

@@ -56,6 +56,7 @@ void WriteJob(JsonWriter& json, const engine::JobStatus& job) {
       .Member("fraction", job.progress.fraction);
   OptionalMember(json, "secs_left", job.progress.seconds_left);
   OptionalMember(json, "deadline_secs", job.deadline_seconds);
+  json.Member("jobs_before", job.progress.jobs_before);
   OptionalMember(json, "finished_secs_ago", job.finished_seconds_ago);
   json.Key("partitions").BeginArray();
   for (const engine::PartitionStatus& partition : job.partitions) {
@@ -120,10 +121,14 @@ void WriteDevices(JsonWriter& json, const engine::EngineStatus& status, const Ma
     json.Member("uuid", device.identity.uuid)
         .Member("healthy", device.lost.empty())
         .Member("lost_reason", device.lost)
+        .Member("service", engine::DeviceServiceName(device.service))
+        .Member("service_reason", device.service_reason)
+        .Member("service_secs_ago", device.service_seconds_ago)
         .Member("memory_total_bytes", device.memory.total)
         .Member("memory_free_bytes", device.memory.free)
         .Member("memory_seen_secs_ago", device.memory_seconds_ago)
         .Member("busy_secs_total", device.busy_seconds_total)
+        .Member("busy_share", device.busy_share)
         .Member("partitions_total", device.partitions_total)
         .Member("queued", device.queued)
         .Member("pool_total_bytes", device.pool.total_bytes)

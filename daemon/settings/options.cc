@@ -57,6 +57,7 @@ StatusOr<engine::EngineOptions> MakeEngineOptions(const Settings& settings) {
   options.max_results = Small(settings, "jobs.results");
   options.synthesis_threads = Small(settings, "synthesis.partitions");
   options.workers_per_device = Small(settings, "devices.workers");
+  if (settings.Bool("devices.quarantine")) options.quarantine_errors = Small(settings, "devices.quarantine_errors");
   options.max_request_bytes = SizeOf(settings, "grpc.max_message");
   options.max_request_memory = SizeOf(settings, "memory.requests");
   CUZK_ASSIGN_OR_RETURN(options.max_job_time, WholeSeconds(settings, "jobs.max_time"));
@@ -131,7 +132,14 @@ StatusOr<DaemonOptions> MakeOptions(const Settings& settings) {
   }
   options.log = MakeLogOptions(settings);
   options.devices = {settings.Text("devices.use"), settings.List("devices.cards"), SizeOf(settings, "devices.memory")};
+  StatusOr<std::vector<KindsOfCard>> kinds = ParseKinds(settings.List("devices.kinds"));
+  if (!kinds.ok()) {
+    return absl::InvalidArgumentError(
+        StrCat("devices.kinds: ", kinds.status().message(), " (", settings.Origin("devices.kinds"), ")"));
+  }
+  options.device_kinds = *std::move(kinds);
   options.devices_wait = settings.Duration("devices.wait");
+  if (settings.Bool("devices.quarantine")) options.device_stall = settings.Duration("devices.quarantine_stall");
   options.preload = settings.List("params.preload");
   for (const std::string& circuit : options.preload) {
     if (filecoin::FindCircuit(circuit)) continue;

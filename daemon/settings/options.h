@@ -17,8 +17,10 @@ struct DaemonOptions {
   engine::EngineOptions engine;
   LogOptions log;
   DeviceWishes devices;
+  std::vector<KindsOfCard> device_kinds;
   std::chrono::milliseconds devices_wait{0};
-  unsigned pool_threads = 0;         ///< 0: one per core
+  std::optional<std::chrono::milliseconds> device_stall;  ///< nothing: a device that stands still is not taken out
+  unsigned pool_threads = 0;                              ///< 0: one per core
   uint64_t memory_budget = 0;        ///< without what gRPC may use for arriving messages (server.ingress_bytes)
   std::vector<std::string> preload;  ///< circuit ids, all known
   bool ready_before_preload = false;

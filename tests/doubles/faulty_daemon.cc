@@ -2,10 +2,12 @@
 // unix socket that the variable FAULTY_CUZKD names, each is answered "ok" when it is in force:
 //   hold                      partitions wait inside the device
 //   hold-loads                parameters wait before they are loaded
-//   release                   ends both
+//   hang                      partitions wait inside the device and cannot be stopped there
+//   release                   ends all of these
 //   delay MILLISECONDS        every partition takes so much longer
 //   fail N                    the next N partitions end with an error of the device
 //   lose                      the device is lost
+//   wrong N                   the next N partitions are computed wrong
 //   corrupt N                 one byte of the next N proofs is changed between assembly and verification
 //   hang-store OPERATION      so named operations of the job store (core/store/job_store.h) wait inside it, as on a
 //   disk
@@ -101,11 +103,14 @@ std::string Obey(Faults& faults, const std::string& text) {
   }
   in >> number;
   if (command == "hold") device.Hold();
+  if (command == "hang") device.Hang();
   if (command == "release") device.Release();
   if (command == "hold-loads") device.HoldLoads();
   if (command == "delay") device.set_delay(std::chrono::milliseconds(number));
   if (command == "fail")
     device.Add({FaultPoint::kStart, FaultKind::kInternal, device.calls(FaultPoint::kStart), number});
+  if (command == "wrong")
+    device.Add({FaultPoint::kFinish, FaultKind::kCorruptH, device.calls(FaultPoint::kFinish), number});
   if (command == "lose") device.Lose();
   if (command == "corrupt") faults.corruptions = static_cast<int>(number);
   if (command == "waiting") return std::to_string(device.waiting());

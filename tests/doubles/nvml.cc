@@ -1,12 +1,12 @@
-// A double of NVIDIA's management library (libnvidia-ml.so.1) with one card, of the UUID "GPU-double", which is 61
-// degrees warm, takes 512 of 700 W, and has a bus of generation 5 and 16 lanes. The variable NVML_DOUBLE_FAILS names a
-// function that fails; NVML_DOUBLE_EVENTS lists what the waits end with, one after another: the code of an Xid, "lost"
+// A double of NVIDIA's management library (libnvidia-ml.so.1) with a card of the UUID "GPU-double", and the made-up
+// cards "GPU-double-0" to "GPU-double-7" (scripted_cards.h). Each is 61 degrees warm, takes 512 of 700 W, and has a bus
+// of generation 5 and 16 lanes. The variable NVML_DOUBLE_FAILS names a function that fails; NVML_DOUBLE_EVENTS lists
+// what the waits end with, one after another: the code of an Xid of GPU-double, "N:CODE" for one of GPU-double-N, "lost"
 // (a card is lost) or "broken" (another error). After that every wait ends with its time.
 
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ struct Event {
   unsigned gpu_instance, compute_instance;
 };
 
-int card, set;  // their addresses are the handles
+int card, numbered[8], set;  // their addresses are the handles
 
 int Result(std::string_view function) {
   const char* name = std::getenv("NVML_DOUBLE_FAILS");
@@ -38,8 +38,16 @@ int nvmlInit_v2() { return Result("nvmlInit_v2"); }
 int nvmlShutdown() { return 0; }
 
 int nvmlDeviceGetHandleByUUID(const char* uuid, void** out) {
+  constexpr std::string_view kNumbered = "GPU-double-";
+  const std::string_view name(uuid);
+  const bool is_numbered = name.starts_with(kNumbered) && name.size() == kNumbered.size() + 1;
+  const int number = is_numbered ? name.back() - '0' : -1;
+  if (number >= 0 && number < 8) {
+    *out = &numbered[number];
+    return 0;
+  }
   *out = &card;
-  return std::strcmp(uuid, "GPU-double") == 0 ? 0 : kNotFound;
+  return name == "GPU-double" ? 0 : kNotFound;
 }
 
 int nvmlEventSetCreate(void** out) {
@@ -50,7 +58,8 @@ int nvmlEventSetCreate(void** out) {
 int nvmlEventSetFree(void* events) { return events == &set ? 0 : kNotFound; }
 
 int nvmlDeviceRegisterEvents(void* of, unsigned long long types, void* events) {
-  if (of != &card || types != kXidEvent || events != &set) return kNotFound;
+  const bool known = of == &card || (of >= &numbered[0] && of <= &numbered[7]);
+  if (!known || types != kXidEvent || events != &set) return kNotFound;
   return Result("nvmlDeviceRegisterEvents");
 }
 
@@ -64,7 +73,10 @@ int nvmlEventSetWait_v2(void*, Event* event, unsigned milliseconds) {
   }
   if (next == "lost") return kLost;
   if (next == "broken") return kUnknown;
-  *event = {&card, kXidEvent, std::strtoull(next.c_str(), nullptr, 10), ~0u, ~0u};
+  const size_t colon = next.find(':');
+  void* of = colon == next.npos ? &card : &numbered[next[0] - '0'];
+  const char* code = next.c_str() + (colon == next.npos ? 0 : colon + 1);
+  *event = {of, kXidEvent, std::strtoull(code, nullptr, 10), ~0u, ~0u};
   return 0;
 }
 

@@ -84,9 +84,21 @@ constexpr SettingRow kRows[] = {
      "with exit code 69. Drivers and fabric managers may become ready late during boot."},
     {"devices.cards", kList, "", "", "", "", false,
      "The GPUs that prove, by number or by UUID as `nvidia-smi -L` shows them. If it is empty, all GPUs prove."},
+    {"devices.kinds", kList, "", "", "", "", false,
+     "The kinds that a GPU proves, as CARD=KIND+KIND with its number or UUID, such as 0=window+winning. GPUs that are "
+     "not "
+     "named prove every kind."},
     {"devices.memory", kSize, "auto", "auto", "", "", false,
      "The memory of each GPU that the daemon may use, for GPUs that also do other work. auto: all memory that is "
      "free."},
+    {"devices.quarantine", kBool, "true", "", "", "", false,
+     "Take out a GPU whose proofs were wrong twice, that returns errors, that stands still while others move, or whose "
+     "error (Xid) needs a reset. `cuzkctl device enable` brings it back. The last GPU that works is never taken out."},
+    {"devices.quarantine_errors", kInteger, "5", "", "errors", "", false,
+     "The number of errors in a row after which devices.quarantine takes a GPU out.", "1..1000"},
+    {"devices.quarantine_stall", kDuration, "5m", "", "", "", false,
+     "The time without progress after which devices.quarantine takes out a GPU that has work, while another one moves.",
+     "1s..24h"},
     {"devices.workers", kInteger, "2", "", "workers per device", "", false,
      "The number of workers for each device. While one worker computes, another copies the next partition. On a GPU "
      "whose "

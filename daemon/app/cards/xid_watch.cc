@@ -7,6 +7,7 @@
 
 #include "core/base/thread.h"
 #include "daemon/common/loaded_library.h"
+#include "daemon/common/xid.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -37,11 +38,11 @@ struct XidWatch::Library {
   }
 };
 
-XidWatch::XidWatch(std::unique_ptr<const Library> library, Metrics& metrics, Logger& log)
-    : library_(std::move(library)), metrics_(metrics), log_(log) {}
+XidWatch::XidWatch(std::unique_ptr<const Library> library, Metrics& metrics, Logger& log, OnFatal on_fatal)
+    : library_(std::move(library)), metrics_(metrics), log_(log), on_fatal_(std::move(on_fatal)) {}
 
 StatusOr<std::unique_ptr<XidWatch>> XidWatch::Start(const std::vector<WatchedCard>& cards, Metrics& metrics,
-                                                    Logger& log) {
+                                                    Logger& log, OnFatal on_fatal) {
   constexpr char kName[] = "libnvidia-ml.so.1";
   void* opened = dlopen(kName, RTLD_NOW | RTLD_LOCAL);  // never closed: it lives as long as the process
   if (opened == nullptr) return absl::NotFoundError(StrCat(kName, " was not found"));
@@ -56,7 +57,7 @@ StatusOr<std::unique_ptr<XidWatch>> XidWatch::Start(const std::vector<WatchedCar
                      FindFunction(opened, "nvmlErrorString", library->error_text);
   if (!whole) return absl::UnavailableError(StrCat(kName, " lacks a function; the driver is too old"));
   if (int error = library->init(); error != 0) return library->Error("nvmlInit", error);
-  std::unique_ptr<XidWatch> watch(new XidWatch(std::move(library), metrics, log));
+  std::unique_ptr<XidWatch> watch(new XidWatch(std::move(library), metrics, log, std::move(on_fatal)));
   CUZK_RETURN_IF_ERROR(watch->Listen(cards));
   CUZK_ASSIGN_OR_RETURN(watch->thread_, StartThread("the driver's events",
                                                     [w = watch.get()](const std::stop_token& stop) { w->Run(stop); }));
@@ -108,6 +109,8 @@ void XidWatch::Report(void* handle, unsigned long long code) {
     metrics_.Increment(MetricId::kDeviceXids, {StrCat(card.name.ordinal), card.name.uuid});
     log_.Error("the driver reports an error of this card",
                {{"gpu", StrCat(card.name.ordinal)}, {"gpu_uuid", card.name.uuid}, {"xid", StrCat(code)}});
+    const XidRow& row = XidRowOf(code);
+    if (row.verdict == XidVerdict::kFatal) on_fatal_(card.name, StrCat("Xid ", code, ", ", row.meaning));
   }
 }
 

@@ -10,11 +10,13 @@ namespace cuzk::daemon {
 std::set<std::string, std::less<>> ServedKinds(const engine::EngineStatus& status,
                                                const std::filesystem::path& parameter_directory) {
   std::set<std::string, std::less<>> kinds;
-  const auto usable = [](const engine::DeviceStatus& device) { return device.lost.empty(); };
-  if (std::none_of(status.devices.begin(), status.devices.end(), usable)) return kinds;
   for (const filecoin::Circuit& circuit : filecoin::Circuits()) {
     const std::string_view name = filecoin::KindInfo(circuit.kind).name;
     if (kinds.contains(name)) continue;
+    const auto proves = [&circuit](const engine::DeviceStatus& device) {
+      return engine::GetsWork(device.service) && (device.kinds.empty() || device.kinds.contains(circuit.kind));
+    };
+    if (std::none_of(status.devices.begin(), status.devices.end(), proves)) continue;
     const auto loaded = [&circuit](const prover::ParameterStatus& parameters) {
       return parameters.circuit == circuit.id && parameters.state == prover::ParameterStatus::State::kReady;
     };

@@ -30,7 +30,7 @@ LivenessSample MakeSample(const engine::EngineStatus& status) {
   for (size_t i = 0; i < status.devices.size(); ++i) {
     const engine::DeviceStatus& device = status.devices[i];
     LivenessSample::Device seen{.name = StrCat(i, " (", device.name, ")"),
-                                .lost = !device.lost.empty(),
+                                .lost = !engine::GetsWork(device.service),
                                 .busy = device.queued > 0,
                                 .on_processor = device.ordinal < 0};
     seen.work = StrCat(device.partitions_total);

@@ -15,7 +15,7 @@ namespace cuzk::daemon {
 struct LivenessSample {
   struct Device {
     std::string name;
-    bool lost = false;
+    bool lost = false;          ///< or taken out
     bool busy = false;          ///< has a partition in work or waiting
     bool on_processor = false;  ///< computes in this process: then the processor time that it takes is work as well
     std::string work;           ///< differs whenever the device has done something
@@ -46,7 +46,7 @@ class Liveness {
   struct Mover {
     std::string work;
     engine::TimePoint moved{};
-    bool lost = false;
+    bool lost = false;  ///< or taken out
   };
   /// So much of one core for the time between two looks counts as work of a device on the processor.
   static constexpr double kBusyShare = 0.2;

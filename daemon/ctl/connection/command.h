@@ -41,6 +41,7 @@ void AddProve(CLI::App& program, Commands& commands);    ///< prove, submit, awa
 void AddJobs(CLI::App& program, Commands& commands);     ///< cancel, watch
 void AddJobList(CLI::App& program, Commands& commands);  ///< jobs, job
 void AddStatus(CLI::App& program, Commands& commands);   ///< status, preload, evict
+void AddDevice(CLI::App& program, Commands& commands);   ///< device list, enable, disable
 void AddVerify(CLI::App& program, Commands& commands);
 void AddParams(CLI::App& program, Commands& commands);   ///< params make, inspect, check
 void AddCircuit(CLI::App& program, Commands& commands);  ///< circuit list, fit, digest

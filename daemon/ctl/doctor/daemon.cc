@@ -108,9 +108,15 @@ DaemonFindings CheckDaemon(const Session& session) {
                                 status.gpus_size(), status.gpus_size() == 1 ? " device" : " devices")}},
                        where.kind == Address::Kind::kUnixPath ? ListenerOf(where.path) : 0};
   for (const v1::GPUStatus& gpu : status.gpus()) {
-    if (gpu.name().find("(lost: ") == std::string::npos) continue;
-    found.findings.push_back({Level::kFail, "daemon", StrCat("device ", gpu.ordinal(), ": ", gpu.name()),
-                              "find the cause with nvidia-smi -q and dmesg, then systemctl restart cuzkd"});
+    const std::string what = StrCat("device ", gpu.ordinal(), ": ", gpu.name());
+    if (gpu.name().find("(lost: ") != std::string::npos) {
+      found.findings.push_back(
+          {Level::kFail, "daemon", what, "find the cause with nvidia-smi -q and dmesg, then systemctl restart cuzkd"});
+    }
+    if (gpu.name().find("(quarantined: ") != std::string::npos || gpu.name().find("(doubted: ") != std::string::npos) {
+      found.findings.push_back(
+          {Level::kWarn, "daemon", what, "find the cause with nvidia-smi -q and dmesg, then cuzkctl device enable"});
+    }
   }
   found.findings.push_back(Version(*client));
   return found;

@@ -10,6 +10,7 @@
 
 #include "core/base/file.h"
 #include "daemon/common/kernel_file.h"
+#include "daemon/common/xid.h"
 #include "daemon/ctl/doctor/finding.h"
 
 namespace cuzk::daemon {
@@ -17,53 +18,13 @@ namespace {
 
 using Level = Finding::Level;
 
-// What NVIDIA's catalogue says of the codes that a prover meets.
-struct XidRow {
-  unsigned code;
-  bool program;  // a program's fault: the card is well
-  std::string_view meaning, advice;
-};
-constexpr std::string_view kRestart =
-    "a program caused this and the card is fine; if the program was cuzkd, restart it and report the error";
-constexpr std::string_view kReset =
-    "stop all programs that use the card, then nvidia-smi --gpu-reset -i CARD; if the error returns, replace the card";
-constexpr std::string_view kReboot =
-    "reboot; if the error returns, check how the card is seated, its power and its cooling, then replace it";
-constexpr XidRow kXids[] = {
-    {13, true, "exception of the compute engine", kRestart},
-    {31, true, "page fault in the card's memory", kRestart},
-    {43, true, "a program's work was stopped", kRestart},
-    {45, true, "work was removed after an error or the end of a program", kRestart},
-    {48, false, "uncorrectable memory error", kReset},
-    {62, false, "the card's controller halted", kReset},
-    {63, false, "a faulty memory row will be replaced at the next reset", kReset},
-    {64, false, "a faulty memory row could not be recorded", kReset},
-    {74, false, "error of NVLink", kReset},
-    {79, false, "the card has fallen off the bus", kReboot},
-    {92, false, "many corrected memory errors", kReset},
-    {94, false, "uncorrectable memory error, contained in one program", kReset},
-    {95, false, "uncorrectable memory error, not contained", kReset},
-    {119, false, "the card's system processor does not answer", kReset},
-    {120, false, "error of the card's system processor", kReset},
-    {140, false, "unrecovered memory error", kReset},
-    {154, false, "the driver asks for a recovery", "see that line of the kernel's log, which says what to do"},
-};
-constexpr XidRow kOther{0, false, "see NVIDIA's catalogue of Xid errors", "journalctl -k --grep Xid shows it"};
-
-const XidRow& RowOf(unsigned code) {
-  for (const XidRow& row : kXids) {
-    if (row.code == code) return row;
-  }
-  return kOther;
-}
-
-struct Xids {
+struct Reported {
   unsigned count = 0, last = 0;
   double seconds = 0;  // of the last, since the start of the system
 };
 
 // A record is "PRIORITY,NUMBER,MICROSECONDS,FLAGS;TEXT"; TEXT "NVRM: Xid (PCI:0000:3b:00): 79, pid=..., ...".
-void ReadRecord(std::string_view record, std::map<std::string, Xids>& cards) {
+void ReadRecord(std::string_view record, std::map<std::string, Reported>& cards) {
   constexpr std::string_view kMark = "NVRM: Xid (";
   const size_t text = record.find(';'), mark = record.find(kMark);
   if (text == record.npos || mark == record.npos || mark < text) return;
@@ -73,7 +34,7 @@ void ReadRecord(std::string_view record, std::map<std::string, Xids>& cards) {
   unsigned code = 0;
   std::string_view number = rest.substr(end + 3);
   if (std::from_chars(number.data(), number.data() + number.size(), code).ec != std::errc()) return;
-  Xids& card = cards[std::string(rest.substr(0, end))];
+  Reported& card = cards[std::string(rest.substr(0, end))];
   card.count++;
   card.last = code;
   std::string_view fields = record.substr(0, text);
@@ -117,7 +78,7 @@ Findings CheckKernelLog(const std::filesystem::path& root) {
     return {{Level::kOk, check, StrCat("not checked: ", log.status().message()),
              "run doctor as root to check the kernel's log for Xid messages of the driver"}};
   }
-  std::map<std::string, Xids> cards;
+  std::map<std::string, Reported> cards;
   for (std::string_view rest = *log; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     ReadRecord(rest.substr(0, end), cards);
@@ -128,8 +89,8 @@ Findings CheckKernelLog(const std::filesystem::path& root) {
   const double uptime = std::atof(KernelFile(root / "proc/uptime").c_str());
   Findings findings;
   for (const auto& [address, xids] : cards) {
-    const XidRow& row = RowOf(xids.last);
-    findings.push_back({row.program ? Level::kOk : Level::kWarn, check,
+    const XidRow& row = XidRowOf(xids.last);
+    findings.push_back({row.verdict == XidVerdict::kProgram ? Level::kOk : Level::kWarn, check,
                         StrCat(address, ": ", xids.count, " Xid, the last ", Ago(uptime - xids.seconds), ": ",
                                xids.last, ", ", row.meaning),
                         std::string(row.advice)});

@@ -12,6 +12,7 @@
 #include "core/base/log.h"
 #include "core/base/log_writer.h"
 #include "core/base/text.h"
+#include "core/base/thread.h"
 
 namespace cuzk::daemon {
 namespace {
@@ -43,17 +44,27 @@ InterruptNote::InterruptNote(std::function<std::string()> text) : text_(std::mov
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signals_ = signalfd(-1, &signals, SFD_CLOEXEC);
   end_ = eventfd(0, EFD_CLOEXEC);
-  thread_ = std::jthread([this] { Wait(); });
+  StatusOr<std::jthread> thread = StartThread("the answer to Ctrl-C", [this] { Wait(); });
+  if (thread.ok()) {
+    thread_ = *std::move(thread);
+  } else {  // the signals end the program as they always do, without the note
+    Restore();
+  }
 }
 
-InterruptNote::~InterruptNote() {
-  const uint64_t one = 1;
-  if (write(end_, &one, sizeof one) != sizeof one) return;  // cannot be: the counter is 0
-  thread_.join();
+void InterruptNote::Restore() {
   const sigset_t signals = EndingSignals();
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   close(signals_);
   close(end_);
+}
+
+InterruptNote::~InterruptNote() {
+  if (!thread_.joinable()) return;
+  const uint64_t one = 1;
+  if (write(end_, &one, sizeof one) != sizeof one) return;  // cannot be: the counter is 0
+  thread_.join();
+  Restore();
 }
 
 void InterruptNote::Wait() {

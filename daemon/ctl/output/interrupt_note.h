@@ -20,6 +20,8 @@ class InterruptNote {
 
  private:
   void Wait();
+  /// Ends what the constructor did to the signals.
+  void Restore();
   const std::function<std::string()> text_;
   int signals_ = -1, end_ = -1;  // descriptors: signals that came, the destructor's word
   std::jthread thread_;

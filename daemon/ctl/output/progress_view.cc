@@ -30,6 +30,7 @@ std::string ProgressJson(const cuzkd::v1::JobProgress& progress) {
       .Member("partitions_done", progress.partitions_done())
       .Member("fraction", progress.fraction())
       .Member("seconds_left", progress.seconds_left())
+      .Member("jobs_before", progress.jobs_before())
       .Member("worker", progress.worker())
       .Member("priority", progress.priority())
       .Member("age_seconds", progress.age_seconds())
@@ -43,13 +44,28 @@ std::string ProgressJson(const cuzkd::v1::JobProgress& progress) {
   return json.text();
 }
 
+std::string OrdinalText(uint64_t number) {
+  const uint64_t tens = number / 10 % 10, ones = number % 10;
+  if (tens == 1 || ones == 0 || ones > 3) return StrCat(number, "th");
+  return StrCat(number, ones == 1 ? "st" : ones == 2 ? "nd" : "rd");
+}
+
+std::string TimeLeftText(double seconds) {
+  if (seconds < 100) return StrCat(std::lround(seconds), " s left");
+  return StrCat("about ", std::lround(seconds / 60), " min left");
+}
+
 std::string ProgressText(const cuzkd::v1::JobProgress& progress) {
   std::string text = progress.state() == "running" ? progress.stage() : progress.state();
   if (progress.partitions_total() > 0) {
     text += StrCat("  ", progress.partitions_done(), "/", progress.partitions_total(), " partitions");
   }
   text += StrCat("  ", Percent(progress.fraction()));
-  if (progress.seconds_left() >= 0) text += StrCat("  ", std::lround(progress.seconds_left()), " s left");
+  // Where nothing of the job has begun, its place says more than the stage.
+  if (progress.jobs_before() > 0 && progress.stage() == "queued") {
+    text += StrCat("  ", OrdinalText(progress.jobs_before() + 1), " in line");
+  }
+  if (progress.seconds_left() >= 0) text += StrCat("  ", TimeLeftText(progress.seconds_left()));
   if (!progress.message().empty()) text += StrCat("  ", EscapeControl(progress.message()));
   return text;
 }

@@ -1,6 +1,7 @@
 #include "daemon/ctl/top/screen.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -166,7 +167,9 @@ std::vector<TopLine> HeadLines(const TopPicture& p) {
   add(QueueLine(p));
   for (const TopPicture::Device& device : p.devices) {
     add(DeviceLine(device));
-    if (device.name.find("(lost: ") != std::string::npos) lines.back().look = TopLine::Look::kBad;
+    const bool bad = std::ranges::any_of(std::array{"(lost: ", "(quarantined: ", "(doubted: "},
+                                         [&](const char* mark) { return device.name.find(mark) != std::string::npos; });
+    if (bad) lines.back().look = TopLine::Look::kBad;
   }
   add(ParametersLine(p));
   return lines;

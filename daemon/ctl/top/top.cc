@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/mutex.h"
+#include "core/base/thread.h"
 #include "daemon/common/convert.h"
 #include "daemon/ctl/connection/client.h"
 #include "daemon/ctl/connection/command.h"
@@ -33,7 +34,11 @@ class Follower {
  public:
   static StatusOr<std::unique_ptr<Follower>> Start(const Session& session) {
     CUZK_ASSIGN_OR_RETURN(Client client, Client::Connect(session));
-    return std::unique_ptr<Follower>(new Follower(std::move(client), session.address));
+    std::unique_ptr<Follower> follower(new Follower(std::move(client), session.address));
+    CUZK_ASSIGN_OR_RETURN(
+        follower->watcher_,
+        StartThread("news of jobs", [f = follower.get()](const std::stop_token& stop) { f->Watch(stop); }));
+    return follower;
   }
 
   ~Follower() {
@@ -67,9 +72,7 @@ class Follower {
   }
 
  private:
-  Follower(Client client, const std::string& address) : client_(std::move(client)), state_(address) {
-    watcher_ = std::jthread([this](const std::stop_token& stop) { Watch(stop); });
-  }
+  Follower(Client client, const std::string& address) : client_(std::move(client)), state_(address) {}
 
   void Watch(const std::stop_token& stop) {
     while (!stop.stop_requested()) {

@@ -94,7 +94,7 @@ function tile(name, text, small = '', alarm = false) {
 
 function showOverview(status) {
   const { counters, memory, synthesis } = status;
-  const shares = status.devices.map((_, i) => busyShare(status, i));
+  const shares = status.devices.map((device) => device.busy_share);
   const busy = shares.length ? shares.reduce((a, b) => a + b, 0) / shares.length : 0;
   const lost = status.devices.filter((device) => !device.healthy).length;
   const running = sum(counters.in_progress_by_kind), waiting = sum(counters.pending_by_kind);
@@ -138,6 +138,9 @@ function troublesOf(status) {
   if (!status.ready) add('CuzkdNotReady', `Jobs are refused: ${plain(status.not_ready_reason)}`);
   status.devices.forEach((device, i) => {
     if (!device.healthy) add('CuzkdGpuLost', `Device ${i} is lost: ${plain(device.lost_reason)}`);
+    if (device.service === 'quarantined') {
+      add('CuzkdGpuQuarantined', `Device ${i} is taken out: ${plain(device.service_reason)}`);
+    }
   });
   if (status.job_store_wait_secs > 10) {
     add('CuzkdJobStoreHangs', `The job store has not answered for ${duration(status.job_store_wait_secs)}`);

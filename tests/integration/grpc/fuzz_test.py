@@ -28,7 +28,8 @@ SLACK = 300 << 20
 WRITERS = 6
 METHODS = [f"/cuzk.v1.ProvingEngine/{name}" for name in
            ("SubmitProof", "AwaitProof", "Prove", "CancelProof", "GetStatus", "GetMetrics", "EvictSRS", "Nothing")]
-METHODS += [f"/cuzkd.v1.Operator/{name}" for name in ("Watch", "GetTimeline", "GetSettings", "ListJobs", "GetJob", "Probe")]
+METHODS += [f"/cuzkd.v1.Operator/{name}" for name in
+            ("Watch", "GetTimeline", "GetSettings", "ListJobs", "GetJob", "ListDevices", "SetDevice", "Probe")]
 METHODS += ["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch",
             "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
             "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "/", "x" * 300]

@@ -50,6 +50,7 @@ def status():
     devices, workers = [], []
     for d in range(3):
         devices.append({"name": "NVIDIA H200", "gpu_ordinal": d, "uuid": f"GPU-{d}", "healthy": True, "lost_reason": "",
+                        "service": "works", "service_reason": "", "service_secs_ago": 86000.0, "busy_share": 0.97 - 0.1 * d,
                         "memory_total_bytes": 150 << 30, "memory_free_bytes": (40 + 9 * d) << 30, "memory_seen_secs_ago": 1.2,
                         "busy_secs_total": 70000.0, "partitions_total": 24017 + d, "queued": 2 - d % 2,
                         "pool_total_bytes": 24 << 30, "pool_used_bytes": 18 << 30, "pool_buffers": 8, "pool_used_buffers": 6,

@@ -118,7 +118,7 @@ class LivePage(fixture.DaemonTest):
         spoilt[-40] ^= 1
         sector.write_bytes(spoilt)
         answer = self.daemon.control("prove", "--request", request, "--id", f"spoilt {HOSTILE}")
-        self.assertEqual(answer.code, 1, answer)
+        self.assertEqual(answer.code, 6, answer)
         errors = self.page.wait("document.getElementById('error-list').textContent")
         self.assertIn(f"spoilt {SHOWN}: ", errors)
         self.page.wait("document.querySelector('#job-list .failed .message') !== null")

@@ -58,6 +58,18 @@ TEST(ExitCodeTest, AMistakeOnTheCommandLineIsWhatWasMarkedAsOne) {
   EXPECT_EQ(ControlExitOf(UsageMistake(absl::OkStatus())), ControlExit::kOk);
 }
 
+TEST(ExitCodeTest, WhatCanNeverFitIsARefusalAndNoMatterOfLoad) {
+  EXPECT_EQ(OfDaemon(absl::ResourceExhaustedError("snap-2k can never fit the memory budget: it needs 9 bytes")),
+            ControlExit::kRefused);
+  EXPECT_EQ(OfDaemon(absl::ResourceExhaustedError("the queue is full")), ControlExit::kUnreachable);
+}
+
+TEST(ExitCodeTest, AFailedJobEndsWithWhatItFailedFor) {
+  EXPECT_EQ(FailedExit("input"), ControlExit::kRefused);
+  EXPECT_EQ(FailedExit("parameters"), ControlExit::kNoParameters);
+  EXPECT_EQ(FailedExit(""), ControlExit::kFailed);
+}
+
 TEST(ExitCodeTest, OtherWordsKeepWhoSaidIt) {
   const Status said = Reworded(SaidByDaemon(absl::ResourceExhaustedError("full")), "full; come again");
   EXPECT_EQ(said.message(), "full; come again");

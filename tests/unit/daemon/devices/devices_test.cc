@@ -119,6 +119,23 @@ TEST_F(DevicesTest, OneCardThatFailsLeavesTheOthers) {
   EXPECT_THAT(search.choice->left_out[1].why, HasSubstr("card 2, "));
 }
 
+TEST_F(DevicesTest, KindsAreOfTheCardsThatAreNamed) {
+  AddToBus("0000:3b:00.0");
+  Says("cards ok ok ok");
+  const DeviceSearch search = Find("gpu");
+  ASSERT_TRUE(search.choice.ok());
+  auto rows = ParseKinds({"0=window+winning", "GPU-double-2=porep"});
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  auto kinds = KindsOf(search.choice->devices, *rows);
+  ASSERT_TRUE(kinds.ok()) << kinds.status();
+  using filecoin::Kind;
+  EXPECT_THAT(*kinds, ElementsAre(std::set{Kind::kWindow, Kind::kWinning}, IsEmpty(), std::set{Kind::kPorep}));
+  const Status none = KindsOf(search.choice->devices, *ParseKinds({"7=snap"})).status();
+  EXPECT_TRUE(absl::IsUnavailable(none));
+  EXPECT_THAT(std::string(none.message()),
+              HasSubstr("no card 7 is used; those are 0 (GPU-double-0), 1 (GPU-double-1)"));
+}
+
 TEST_F(DevicesTest, WhatCannotComeIsNotWaitedFor) {
   Says("100");
   EXPECT_FALSE(Find("gpu").may_come);  // no card on the bus

@@ -42,6 +42,22 @@ TEST(OptionsTest, TheDefaultsAreThoseOfTheContract) {
   EXPECT_GT(options->memory_budget, uint64_t{64} << 20);
 }
 
+TEST(OptionsTest, QuarantineIsOnUnlessItIsTurnedOff) {
+  EXPECT_EQ(MakeOptions(Settings::Defaults())->engine.quarantine_errors, 5u);
+  EXPECT_TRUE(MakeOptions(Settings::Defaults())->device_stall.has_value());
+  StatusOr<DaemonOptions> off = MakeOptions(With({{"devices.quarantine", "false"}}));
+  ASSERT_TRUE(off.ok()) << off.status();
+  EXPECT_EQ(off->engine.quarantine_errors, 0u);
+  EXPECT_FALSE(off->device_stall.has_value());
+}
+
+TEST(OptionsTest, KindsThatAreNoneAreRefused) {
+  EXPECT_THAT(Refusal("devices.kinds", "0=windows"), HasSubstr("there is no kind \"windows\""));
+  for (const char* row : {"0", "0=", "=window", "window"}) {
+    EXPECT_THAT(Refusal("devices.kinds", row), HasSubstr("is not CARD=KIND+KIND")) << row;
+  }
+}
+
 TEST(OptionsTest, EverySettingReachesItsPart) {
   StatusOr<DaemonOptions> options = MakeOptions(With({{"listen", "127.0.0.1:1,unix:/a"},
                                                       {"listen_mode", "0600"},
@@ -67,6 +83,9 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
                                                       {"params.preload", "porep-2k,snap-32g"},
                                                       {"devices.use", "cpu"},
                                                       {"devices.cards", "1,GPU-a"},
+                                                      {"devices.kinds", "0=window+winning,GPU-b=snap"},
+                                                      {"devices.quarantine_errors", "6"},
+                                                      {"devices.quarantine_stall", "9s"},
                                                       {"devices.memory", "20GiB"},
                                                       {"devices.workers", "3"},
                                                       {"synthesis.threads", "5"},
@@ -110,6 +129,12 @@ TEST(OptionsTest, EverySettingReachesItsPart) {
   EXPECT_EQ(options->engine.digest, prover::DigestPolicy::kAlways);
   EXPECT_THAT(options->devices.cards, ::testing::ElementsAre("1", "GPU-a"));
   EXPECT_EQ(options->devices.memory_bytes, uint64_t{20} << 30);
+  ASSERT_EQ(options->device_kinds.size(), 2u);
+  EXPECT_EQ(options->device_kinds[0].kinds,
+            (std::set<filecoin::Kind>{filecoin::Kind::kWindow, filecoin::Kind::kWinning}));
+  EXPECT_EQ(options->device_kinds[1].card, "GPU-b");
+  EXPECT_EQ(options->engine.quarantine_errors, 6u);
+  EXPECT_EQ(options->device_stall, std::chrono::seconds(9));
   EXPECT_EQ(options->engine.workers_per_device, 3u);
   EXPECT_EQ(options->pool_threads, 5u);
   EXPECT_EQ(options->engine.synthesis_threads, 4u);

@@ -26,7 +26,7 @@ TEST(ServedKindsTest, AKindNeedsParametersOfOneSizeAndADevice) {
   EXPECT_THAT(ServedKinds(status, folder), ElementsAre("window"));
   status.parameters[0].state = prover::ParameterStatus::State::kReady;
   EXPECT_THAT(ServedKinds(status, folder), ElementsAre("snap", "window"));
-  status.devices[0].lost = "it fell off the bus";
+  status.devices[0].service = engine::DeviceService::kLost;
   EXPECT_THAT(ServedKinds(status, folder), IsEmpty());
   std::filesystem::remove_all(folder);
 }

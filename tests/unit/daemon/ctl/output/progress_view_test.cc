@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 
 #include "core/base/text.h"
@@ -44,6 +45,20 @@ TEST(ProgressViewTest, ALineHasStagePartitionsPercentAndTimeLeft) {
   EXPECT_THAT(ProgressText(ended), HasSubstr("failed"));
   EXPECT_THAT(ProgressText(ended), HasSubstr("partition 0: \\x1b[2J"));
   EXPECT_THAT(ProgressText(ended), Not(HasSubstr("left")));
+}
+
+TEST(ProgressViewTest, AJobThatWaitsSaysItsPlaceInLine) {
+  cuzkd::v1::JobProgress queued;
+  queued.set_state("queued");
+  queued.set_stage("queued");
+  queued.set_seconds_left(11 * 60 + 20);
+  for (const auto& [before, place] : std::map<uint32_t, std::string>{
+           {25, "26th"}, {1, "2nd"}, {2, "3rd"}, {10, "11th"}, {11, "12th"}, {20, "21st"}, {110, "111th"}}) {
+    queued.set_jobs_before(before);
+    EXPECT_EQ(ProgressText(queued), StrCat("queued  0 %  ", place, " in line  about 11 min left"));
+  }
+  queued.set_jobs_before(0);
+  EXPECT_EQ(ProgressText(queued), "queued  0 %  about 11 min left");
 }
 
 TEST(ProgressViewTest, ALineForEachChangeOfStage) {
