@@ -105,7 +105,7 @@ class Quarantine(unittest.TestCase):
         self.bring_back(1)
 
     def test_a_card_that_hangs_alone(self):
-        daemon = self.start("--devices.quarantine_stall", "1s")
+        daemon = self.start("--devices.quarantine_stall", "15s")
         self.prove()  # both may have the parameters now
         daemon.tell("card 0 hang")
         daemon.tell("card 1 hold")
@@ -120,7 +120,7 @@ class Quarantine(unittest.TestCase):
             daemon.tell("card 1 release")
             card = 0
         self.assertEqual(daemon.control("await", "hangs").code, 0, daemon.log())
-        self.expect_out(card, "no progress for 1 s while others move")
+        self.expect_out(card, "no progress for 15 s while others move")
         self.prove()
         # The partition that was taken back is still inside: no test is possible.
         answer = daemon.control("device", "enable", f"GPU-double-{card}")
