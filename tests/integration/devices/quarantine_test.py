@@ -91,18 +91,18 @@ class Quarantine(unittest.TestCase):
 
     def test_errors_in_a_row_and_the_way_back(self):
         daemon = self.start("--devices.quarantine_errors", "2")
-        daemon.tell("card 1 fail 2")
-        self.prove_until(lambda: self.device(1)["state"] != "works", "the end of the card")
-        self.expect_out(1, "2 errors in a row, the last: the device failed")
-        self.expect_work_elsewhere(1)
+        daemon.tell("card 0 fail 2")
+        self.prove_until(lambda: self.device(0)["state"] != "works", "the end of the card")
+        self.expect_out(0, "2 errors in a row, the last: the device failed")
+        self.expect_work_elsewhere(0)
         # A card that fails its self-test stays out.
-        self.script.write_text("cards ok wrong")
-        answer = daemon.control("device", "enable", "GPU-double-1")
+        self.script.write_text("cards wrong ok")
+        answer = daemon.control("device", "enable", "GPU-double-0")
         self.assertEqual(answer.code, 6, answer)
         self.assertIn("the self-test: the proof of a circuit of 1000 rows is wrong", answer.err)
-        self.expect_out(1, "2 errors in a row")
+        self.expect_out(0, "2 errors in a row")
         self.script.write_text("cards ok ok")
-        self.bring_back(1)
+        self.bring_back(0)
 
     def test_a_card_that_hangs_alone(self):
         daemon = self.start("--devices.quarantine_stall", "15s")
