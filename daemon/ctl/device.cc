@@ -46,9 +46,9 @@ StatusOr<ControlExit> RunList(const Session& session) {
   return ControlExit::kOk;
 }
 
-/// What the daemon does not do as things are is a refusal; it is not about parameters.
+/// What the daemon does not do as things are is a refusal, and so is a self-test that was not passed (INTERNAL).
 Status AsRefusal(const Status& status) {
-  if (!absl::IsFailedPrecondition(status) && !absl::IsDataLoss(status)) return status;
+  if (!absl::IsFailedPrecondition(status) && !absl::IsInternal(status)) return status;
   return SaidByDaemon(absl::InvalidArgumentError(status.message()));
 }
 
