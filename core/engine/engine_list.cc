@@ -12,7 +12,7 @@ namespace cuzk::engine {
 namespace {
 
 /// Behind which job a page begins; without either, it is the first.
-struct Place {
+struct PageStart {
   std::optional<ServicePlace> unfinished;
   std::optional<store::HistoryPlace> ended;  ///< then no unfinished job is listed any more
 };
@@ -22,8 +22,8 @@ std::string TokenOf(const ServicePlace& place) {
 }
 std::string TokenOf(const store::HistoryPlace& place) { return StrCat("e", place.finished_ms, ".", place.number); }
 
-StatusOr<Place> ParsePlace(const std::string& text) {
-  if (text.empty()) return Place{};
+StatusOr<PageStart> ParsePageStart(const std::string& text) {
+  if (text.empty()) return PageStart{};
   const std::vector<std::string> parts = absl::StrSplit(text.substr(1), '.');
   std::vector<int64_t> numbers;
   for (const std::string& part : parts) {
@@ -31,12 +31,12 @@ StatusOr<Place> ParsePlace(const std::string& text) {
     if (absl::SimpleAtoi(part, &number)) numbers.push_back(number);
   }
   if (numbers.size() == parts.size() && text[0] == 'e' && parts.size() == 2) {
-    return Place{.ended = store::HistoryPlace{numbers[0], numbers[1]}};
+    return PageStart{.ended = store::HistoryPlace{numbers[0], numbers[1]}};
   }
   if (numbers.size() == parts.size() && text[0] == 'u' && parts.size() == 3) {
-    return Place{.unfinished = ServicePlace{.waits = numbers[0] != 0,
-                                            .priority = static_cast<Priority>(numbers[1]),
-                                            .key = static_cast<uint64_t>(numbers[2])}};
+    return PageStart{.unfinished = ServicePlace{.waits = numbers[0] != 0,
+                                                .priority = static_cast<Priority>(numbers[1]),
+                                                .key = static_cast<uint64_t>(numbers[2])}};
   }
   return absl::InvalidArgumentError("page_token: this is no token of an earlier answer");
 }
@@ -77,7 +77,7 @@ void Engine::Impl::ListUnfinished(const JobQuery& query, const std::optional<Ser
 }
 
 StatusOr<JobList> Engine::ListJobs(const JobQuery& query) const {
-  CUZK_ASSIGN_OR_RETURN(const Place place, ParsePlace(query.place));
+  CUZK_ASSIGN_OR_RETURN(const PageStart start, ParsePageStart(query.place));
   Impl& impl = *impl_;
   JobList list;
   store::HistoryFilter filter{.kind = query.kind};
@@ -88,12 +88,12 @@ StatusOr<JobList> Engine::ListJobs(const JobQuery& query) const {
   std::vector<store::EndedJob> ended;
   {
     StateLock lock(impl.state(), Actor::kCaller);
-    if (!place.ended) impl.ListUnfinished(query, place.unfinished, &list);
+    if (!start.ended) impl.ListUnfinished(query, start.unfinished, &list);
     if (!list.next.empty() || (query.state && !IsFinal(*query.state))) return list;
-    ended = impl.state().history.List(filter, place.ended, query.most + 1 - list.jobs.size());
+    ended = impl.state().history.List(filter, start.ended, query.most + 1 - list.jobs.size());
   }
   const size_t room = query.most - list.jobs.size();
-  CUZK_RETURN_IF_ERROR(impl.AddFromStore(filter, place.ended, room + 1, &ended));
+  CUZK_RETURN_IF_ERROR(impl.AddFromStore(filter, start.ended, room + 1, &ended));
   for (store::EndedJob& job : ended) {
     if (list.jobs.size() == query.most) {
       // Behind a page of unfinished jobs alone, the ended ones begin.
