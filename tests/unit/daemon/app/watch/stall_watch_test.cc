@@ -25,13 +25,14 @@ class Stall : public testing::Test {
   StallWatch watch_{seconds(60)};
   engine::TimePoint now_{std::chrono::hours(1)};
   int turns_ = 0;
-  LivenessSample sample_{.devices = {{.name = "0", .busy = true, .work = "1"}, {.name = "1", .busy = true}}};
+  LivenessSample sample_{
+      .devices = {{.name = "0", .busy = true, .work = std::string("1")}, {.name = "1", .busy = true}}};
 };
 
 TEST_F(Stall, ADeviceThatStandsStillWhileAnotherOneWorksIsFound) {
   EXPECT_THAT(Pass(60), IsEmpty());
   EXPECT_THAT(Pass(5), ElementsAre(0));
-  sample_.devices[0].work = "2";
+  sample_.devices[0].work = std::string("2");
   EXPECT_THAT(Pass(1), IsEmpty());
 }
 
