@@ -52,7 +52,7 @@ class History(fixture.DaemonTest):
                 if end == "none":
                     self.assertEqual(daemon.control("prove", "--request", requests("winning")[0], "--id", "proved",
                                                     "--out", self.folder / "proof").code, 0)
-                    self.assertEqual(daemon.control("prove", "--request", self.spoilt(), "--id", "spoilt").code, 1)
+                    self.assertEqual(daemon.control("prove", "--request", self.spoilt(), "--id", "spoilt").code, 6)
                 # The history is written after the answer.
                 net.wait_for(lambda: len(self.jobs(daemon)) == 2, "both jobs")
                 error = self.expect_both(daemon)
