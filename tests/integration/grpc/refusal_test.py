@@ -97,14 +97,14 @@ class Refusals(fixture.DaemonTest):
             with self.subTest(change=name):
                 folder = self.copy_of(original)
                 self.change_c1(folder, change)
-                self.refuse(folder, 1)
+                self.refuse(folder, 6)
     
     def test_wrapper_that_is_broken(self):
         for text in ("{", "[]", '{"SectorNum":1}', '{"SectorNum":1,"Phase1Out":"*","SectorSize":2048}'):
             with self.subTest(text=text):
                 folder = self.copy_of(requests("porep")[0])
                 (folder / "c1.json").write_text(text)
-                self.refuse(folder, 1)
+                self.refuse(folder, 6)
     
     def test_a_changed_path_names_partition_and_challenge(self):
         folder = self.copy_of(requests("snap")[0])
@@ -112,7 +112,7 @@ class Refusals(fixture.DaemonTest):
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
-        self.refuse(folder, 1, "partition 0")
+        self.refuse(folder, 6, "partition 0")
 
     def test_trailing_bytes_of_a_vanilla_proof(self):
         folder = self.copy_of(requests("winning")[0])
@@ -130,7 +130,7 @@ class Refusals(fixture.DaemonTest):
             file.write(b'{"SectorNum":1,"Phase1Out":"')
             file.write(b"A" * ((256 << 20) - 4096))
             file.write(b'","SectorSize":2048}')
-        self.refuse(folder, 1)
+        self.refuse(folder, 6)
 
     def test_a_message_beyond_the_limit_is_refused(self):
         folder = self.copy_of(requests("porep")[0])
