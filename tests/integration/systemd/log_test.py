@@ -264,7 +264,7 @@ class Environment(unittest.TestCase):
             self.assertEqual(list(facts), ["revision", "build", "capabilities", "cuda"])
             self.assertRegex(facts["revision"], r"^ +([0-9a-f]{12}|unknown)$")
             self.assertRegex(facts["build"], r"^ +\w+, (libraries linked in|shared libraries)\b.*, compiler \S")
-            self.assertRegex(facts["capabilities"], r"^ +porep window winning snap on cpu \(scalar, ifma\)")
+            self.assertRegex(facts["capabilities"], r"^ +porep window winning snap on cpu \(scalar, fma, ifma\)")
             self.assertRegex(facts["cuda"], r"^ +(none, architectures none|\d+\.\S+, architectures [\d a-z-]+)$")
             self.assertEqual("cuda" in facts["capabilities"], "none" not in facts["cuda"])
 
