@@ -45,15 +45,19 @@ cuzk_mont_mul_6:
   mov eax, 0
   adcx \t4, rax
 .endm
-.macro cuzk_row4 word, t0, t1, t2, t3, t4
+# t0 .. t4 += a times the limb at \word; t4 is new.
+.macro cuzk_add_row4 word, t0, t1, t2, t3, t4
   mov rdx, [\word]
-  xor eax, eax
+  xor \t4, \t4
   cuzk_product rsi, \t0, \t1
   cuzk_product rsi+8, \t1, \t2
   cuzk_product rsi+16, \t2, \t3
   cuzk_product rsi+24, \t3, \t4
   mov eax, 0
   adox \t4, rax
+.endm
+.macro cuzk_row4 word, t0, t1, t2, t3, t4
+  cuzk_add_row4 \word, \t0, \t1, \t2, \t3, \t4
   cuzk_reduce4 \t0, \t1, \t2, \t3, \t4
 .endm
 
@@ -87,17 +91,6 @@ cuzk_mont_mul_6:
   mulx r13, rax, [rsi+24]
   adc r12, rax
   adc r13, 0
-.endm
-# t0 .. t4 += a times the limb at \word; t4 is new.
-.macro cuzk_add_row4 word, t0, t1, t2, t3, t4
-  mov rdx, [\word]
-  xor \t4, \t4
-  cuzk_product rsi, \t0, \t1
-  cuzk_product rsi+8, \t1, \t2
-  cuzk_product rsi+16, \t2, \t3
-  cuzk_product rsi+24, \t3, \t4
-  mov eax, 0
-  adox \t4, rax
 .endm
 
 .globl cuzk_mont_mul_4
