@@ -21,12 +21,6 @@
 
 namespace cuzk::store {
 
-/// Milliseconds by stage. Partitions overlap, so that the stages may add up to more than the total.
-struct JobTimes {
-  uint64_t queued_ms = 0, parsing_ms = 0, loading_ms = 0, synthesis_ms = 0, waiting_ms = 0, device_ms = 0,
-           finishing_ms = 0, verifying_ms = 0, total_ms = 0;
-};
-
 /// A job that ended. Times of day are milliseconds since 1970.
 struct EndedJob {
   int64_t number = 0;  ///< ascends with the ends; given by the caller

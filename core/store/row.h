@@ -19,6 +19,12 @@ struct StageTimes {
   uint64_t queue_wait_ms = 0, srs_load_ms = 0, synthesis_ms = 0, gpu_compute_ms = 0, total_ms = 0;
 };
 
+/// Milliseconds by stage. Partitions overlap, so that the stages may add up to more than the total.
+struct JobTimes {
+  uint64_t queued_ms = 0, parsing_ms = 0, loading_ms = 0, synthesis_ms = 0, waiting_ms = 0, device_ms = 0,
+           finishing_ms = 0, verifying_ms = 0, total_ms = 0;
+};
+
 /// What a request says that it is about, as far as people ask for it. It decides nothing.
 struct Subject {
   uint64_t miner = 0;      ///< 0: not said

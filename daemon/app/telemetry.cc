@@ -60,12 +60,12 @@ void Telemetry::OnJob(const engine::JobResult& result, double seconds) {
                                  {"kind", std::string(kind.name)},
                                  {"dur_ms", milliseconds},
                                  {"queue_ms", StrCat(result.timings.queue_wait_ms)},
-                                 {"parse_ms", StrCat(result.breakdown.parse_ms)},
+                                 {"parse_ms", StrCat(result.spent.parsing_ms)},
                                  {"load_ms", StrCat(result.timings.srs_load_ms)},
                                  {"synthesis_ms", StrCat(result.timings.synthesis_ms)},
-                                 {"wait_ms", StrCat(result.breakdown.device_wait_ms)},
+                                 {"wait_ms", StrCat(result.spent.waiting_ms)},
                                  {"gpu_ms", StrCat(result.timings.gpu_compute_ms)},
-                                 {"verify_ms", StrCat(result.breakdown.verify_ms)}});
+                                 {"verify_ms", StrCat(result.spent.verifying_ms)}});
     return;
   }
   log_.Warning(

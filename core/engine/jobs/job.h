@@ -75,13 +75,6 @@ struct JobTicket {
 /// Milliseconds by stage, for the answer.
 using JobTimings = store::StageTimes;
 
-/// What the timings do not have: milliseconds, of all partitions together.
-struct JobBreakdown {
-  uint64_t parse_ms = 0;
-  uint64_t device_wait_ms = 0;  ///< for a worker, and for the compute region
-  uint64_t verify_ms = 0;
-};
-
 /// How a job ended.
 struct JobResult {
   std::string job_id;
@@ -91,7 +84,7 @@ struct JobResult {
   std::shared_ptr<const std::string> proof;  ///< kCompleted: kProofBytes for each partition; never null
   std::string error;                         ///< kFailed, kCancelled: begins with what is wrong where
   JobTimings timings;                        ///< kCompleted
-  JobBreakdown breakdown;                    ///< kCompleted, unless the end was read from the store
+  store::JobTimes spent;                     ///< kCompleted, unless read from the store: what `timings` do not have
 };
 
 /// What Watch reports.

@@ -141,9 +141,7 @@ JobResult ResultOf(const Job& job) {
                    .proof = job.proof,
                    .error = job.error,
                    .timings = job.timings,
-                   .breakdown = {.parse_ms = job.spent.parsing_ms,
-                                 .device_wait_ms = job.spent.waiting_ms,
-                                 .verify_ms = job.spent.verifying_ms}};
+                   .spent = job.spent};
 }
 
 }  // namespace cuzk::engine
