@@ -109,7 +109,9 @@ TEST_F(UrgentStoreTest, AnEndThatHangsIsToldBeforeItIsRecorded) {
   }
   // Told once, recorded as well.
   auto store = *store::JobStore::Open({.directory = state_});
-  for (const store::StoredJob& job : *store->Load()) EXPECT_EQ(job.state, store::RowState::kCompleted) << job.id;
+  const auto jobs = store->Load();
+  ASSERT_TRUE(jobs.ok()) << jobs.status();
+  for (const store::StoredJob& job : *jobs) EXPECT_EQ(job.state, store::RowState::kCompleted) << job.id;
 }
 
 }  // namespace
