@@ -107,18 +107,12 @@ class Quarantine(unittest.TestCase):
     def test_a_card_that_hangs_alone(self):
         daemon = self.start("--devices.quarantine_stall", "15s")
         self.prove()  # both may have the parameters now
-        daemon.tell("card 0 hang")
-        daemon.tell("card 1 hold")
+        for card in (0, 1):
+            daemon.tell(f"card {card} hang")
         self.assertEqual(daemon.control("submit", "--request", requests("winning")[0], "--id", "hangs").code, 0)
-        net.wait_for(lambda: daemon.tell("card 0 waiting") != "0" or daemon.tell("card 1 waiting") != "0",
-                     "the partition inside a card")
-        if daemon.tell("card 0 waiting") == "0":
-            daemon.tell("card 1 hang")
-            daemon.tell("card 0 release")
-            card = 1
-        else:
-            daemon.tell("card 1 release")
-            card = 0
+        card = net.wait_for(lambda: [card for card in (0, 1) if daemon.tell(f"card {card} waiting") != "0"],
+                            "the partition inside a card")[0]
+        daemon.tell(f"card {1 - card} release")
         self.assertEqual(daemon.control("await", "hangs").code, 0, daemon.log())
         self.expect_out(card, "no progress for 15 s while others move")
         self.prove()
