@@ -10,7 +10,8 @@ endif()
 
 find_program(CUZK_CCACHE ccache)
 if(CUZK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CUZK_CCACHE}")
+  # Precompiled headers (Precompiled.cmake) are known by what they hold, not by when they were made.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${CUZK_CCACHE}")
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${CUZK_CCACHE}")
 endif()
 
@@ -27,6 +28,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+if(CUZK_SANITIZE)
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+endif()
 
 add_library(cuzk_flags INTERFACE)
 target_compile_options(cuzk_flags INTERFACE

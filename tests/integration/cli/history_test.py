@@ -49,6 +49,7 @@ class History(fixture.DaemonTest):
         for end in ("none", "orderly", "killed"):
             with self.subTest(end=end):
                 daemon = Daemon(folder=folder)
+                self.addCleanup(daemon.kill)
                 if end == "none":
                     self.assertEqual(daemon.control("prove", "--request", requests("winning")[0], "--id", "proved",
                                                     "--out", self.folder / "proof").code, 0)
