@@ -70,10 +70,10 @@ constexpr MetricRow kRows[] = {
     {kDeviceErrors, kCounter, "cuzk_device_errors_total", "", "Partitions that a device returned with an error.", {}},
     {kDevicesLost, kCounter, "cuzk_devices_lost_total", "", "Devices that were lost.", {}},
     {kQuarantines, kCounter, "cuzk_device_quarantines_total", "",
-     "Devices that were taken out for their faults (devices.quarantine).", {}},
+     "Devices that were taken out of service because of their faults (devices.quarantine).", {}},
     {kDevicesPresent, kGauge, "cuzk_devices_present", "", "NVIDIA cards that the PCI bus showed at the start.", {}},
     {kDevicesUsable, kGauge, "cuzk_devices_usable", "",
-     "Devices that take partitions: cards that work, or the CPU where it proves.", {}},
+     "Devices that accept partitions: cards that work, or the CPU if it proves.", {}},
     {kFallbackToCpu, kGauge, "cuzk_device_fallback_to_cpu", "",
      "1 while the CPU proves because devices.use = auto found no card, 0 otherwise.", {}},
 
@@ -95,12 +95,13 @@ constexpr MetricRow kRows[] = {
      "Circuits that are loaded with development parameters; 0 in production.", {}},
 
     // Each device. The CPU device is gpu="cpu".
-    {kDeviceInfo, kGauge, "cuzk_gpu_info", "gpu,gpu_uuid,name,driver,cc", "What the device is; always 1.", {}},
+    {kDeviceInfo, kGauge, "cuzk_gpu_info", "gpu,gpu_uuid,name,driver,cc",
+     "The identity of the device, in the labels; always 1.", {}},
     {kDeviceHealthy, kGauge, "cuzk_gpu_healthy", "gpu,gpu_uuid", "1 while the device proves, 0 after it was lost.", {}},
     {kDeviceQuarantined, kGauge, "cuzk_gpu_quarantined", "gpu,gpu_uuid",
      "1 while the device gets no work because of its faults, 0 otherwise.", {}},
     {kDeviceDoubted, kGauge, "cuzk_gpu_doubted", "gpu,gpu_uuid",
-     "1 while the device should be taken out for its faults and goes on because no other one works, 0 otherwise.", {}},
+     "1 while the device is faulty but stays in service because no other device works, 0 otherwise.", {}},
     {kDeviceMemoryTotal, kGauge, "cuzk_gpu_memory_total_bytes", "gpu,gpu_uuid", "Memory of the device.", {}},
     {kDeviceMemoryUsed, kGauge, "cuzk_gpu_memory_used_bytes", "gpu,gpu_uuid",
      "Device memory in use when it was last read.", {}},
@@ -125,7 +126,8 @@ constexpr MetricRow kRows[] = {
     // The process.
     {kGrpcRequests, kCounter, "cuzk_grpc_requests_total", "grpc_method,grpc_code", "Calls that were answered.", {}},
     {kGrpcConnectionsEnded, kCounter, "cuzk_grpc_connections_ended_total", "reason",
-     "Connections that were refused or ended: malformed or excessive frames, no_memory, no_descriptors.", {}},
+     "Connections that were refused or ended, by reason: malformed or excessive (their frames), no_memory, "
+     "no_descriptors.", {}},
     {kResultsNotTaken, kCounter, "cuzk_results_not_taken_total", "",
      "Responses with a proof that the client did not read. The proof is kept for the next equal request.", {}},
     {kLogDropped, kCounter, "cuzk_log_dropped_total", "",
@@ -137,7 +139,8 @@ constexpr MetricRow kRows[] = {
     {kTlsExpiry, kGauge, "cuzk_tls_certificate_expiry_timestamp_seconds", "",
      "Time at which the server's certificate expires, in seconds since 1970. Absent without TLS.", {}},
     {kUptime, kGauge, "cuzk_uptime_seconds", "", "Time since the daemon started.", {}},
-    {kBuildInfo, kGauge, "cuzk_build_info", "version,revision,cuda,arch,compiler", "What was built; always 1.", {}},
+    {kBuildInfo, kGauge, "cuzk_build_info", "version,revision,cuda,arch,compiler",
+     "The version and the build of cuzkd, in the labels; always 1.", {}},
     {kProcessCpu, kCounter, "process_cpu_seconds_total", "", "User and system CPU time.", {}},
     {kProcessResident, kGauge, "process_resident_memory_bytes", "", "Resident memory.", {}},
     {kProcessVirtual, kGauge, "process_virtual_memory_bytes", "", "Virtual memory.", {}},
@@ -162,9 +165,9 @@ constexpr LabelRow kLabels[] = {
     {"grpc_code", "The status code of the answer."},
     {"reason", "The reason for which a connection was refused or ended."},
     {"version", "The version of cuzkd."},
-    {"revision", "The revision that was built."},
-    {"cuda", "The version of CUDA that was built with, or none."},
-    {"arch", "The GPU architectures that were built for."},
+    {"revision", "The source revision of the build."},
+    {"cuda", "The CUDA version of the build, or none."},
+    {"arch", "The GPU architectures of the build."},
     {"compiler", "The compiler that built cuzkd."},
 };
 // clang-format on

@@ -62,9 +62,8 @@ constexpr SettingRow kRows[] = {
      "Accept parameters that were made by `cuzkctl params make`. The maker of such parameters can forge proofs that "
      "this daemon accepts."},
     {"params.verify", kText, "once", "once|always", "", "", false,
-     "When the digest of a parameter file is computed while it is loaded. once: at the first load, and again only if "
-     "the "
-     "device, inode, size or times of the file have changed. always: at every load."},
+     "When the daemon computes the digest of a parameter file. once: at the first load, and again only if the device, "
+     "inode, size or times of the file have changed. always: at every load."},
     {"params.preload", kList, "", "", "", "", false,
      "The circuits whose parameters are loaded at start, such as porep-32g."},
     {"params.evict_idle", kDuration, "0s", "", "", "", true,
@@ -79,25 +78,25 @@ constexpr SettingRow kRows[] = {
      "cpu: "
      "the CPU alone."},
     {"devices.wait", kDuration, "2m", "", "", "", false,
-     "The time that a start waits for a card that the machine has and that cannot be used yet. After it, the daemon "
-     "ends "
-     "with exit code 69. Drivers and fabric managers may become ready late during boot."},
+     "The time that the daemon waits at its start for a card that the machine has but that cannot be used yet, because "
+     "drivers and fabric managers may become ready late during boot. After this time the daemon exits with code 69."},
     {"devices.cards", kList, "", "", "", "", false,
      "The GPUs that prove, by number or by UUID as `nvidia-smi -L` shows them. If it is empty, all GPUs prove."},
     {"devices.kinds", kList, "", "", "", "", false,
-     "The kinds that a GPU proves, as CARD=KIND+KIND with its number or UUID, such as 0=window+winning. GPUs that are "
-     "not "
-     "named prove every kind."},
+     "The kinds that a GPU proves, as CARD=KIND+KIND, such as 0=window+winning. CARD is the number or the UUID of the "
+     "GPU. GPUs that are not named prove every kind."},
     {"devices.memory", kSize, "auto", "auto", "", "", false,
-     "The memory of each GPU that the daemon may use, for GPUs that also do other work. auto: all memory that is "
+     "The memory that the daemon may use on each GPU, for GPUs that also do other work. auto: all memory that is "
      "free."},
     {"devices.quarantine", kBool, "true", "", "", "", false,
-     "Take out a GPU whose proofs were wrong twice, that returns errors, that stands still while others move, or whose "
-     "error (Xid) needs a reset. `cuzkctl device enable` brings it back. The last GPU that works is never taken out."},
+     "Take a GPU out of service if two of its proofs were wrong, if it returns errors, if it makes no progress while "
+     "others do, or if it has an error (Xid) that needs a reset. `cuzkctl device enable` brings it back. The last GPU "
+     "that works always stays in service."},
     {"devices.quarantine_errors", kInteger, "5", "", "errors", "", false,
-     "The number of errors in a row after which devices.quarantine takes a GPU out.", "1..1000"},
+     "The number of errors in a row after which devices.quarantine takes a GPU out of service.", "1..1000"},
     {"devices.quarantine_stall", kDuration, "5m", "", "", "", false,
-     "The time without progress after which devices.quarantine takes out a GPU that has work, while another one moves.",
+     "The time after which devices.quarantine takes a GPU out of service because it has work but makes no progress, "
+     "while another GPU does.",
      "1s..24h"},
     {"devices.workers", kInteger, "2", "", "workers per device", "", false,
      "The number of workers for each device. While one worker computes, another copies the next partition. On a GPU "
@@ -121,11 +120,11 @@ constexpr SettingRow kRows[] = {
      "whichever is more. auto: a quarter of memory.budget."},
 
     {"jobs.queue", kInteger, "1024", "", "jobs", "", true,
-     "The number of unfinished jobs. Further requests are refused, except up to 16 WinningPoSt requests.",
+     "The largest number of unfinished jobs. Further requests are refused, except up to 16 WinningPoSt requests.",
      "1..1000000"},
     {"jobs.results", kInteger, "4096", "", "jobs", "", true,
-     "The number of ended jobs whose results are kept. Above it, results that were fetched are dropped first, then "
-     "failures, then proofs that were not fetched; within each group, the oldest first.",
+     "The largest number of ended jobs whose results are kept. Beyond it, results that were fetched are dropped first, "
+     "then failures, then proofs that were not fetched; within each group, the oldest first.",
      "1..1000000"},
     {"jobs.result_age", kDuration, "24h", "", "", "", true, "The time for which a result is kept."},
     {"jobs.history", kDuration, "720h", "", "", "", true,
@@ -134,17 +133,18 @@ constexpr SettingRow kRows[] = {
      "history.",
      "0s..87600h"},
     {"jobs.history_max", kInteger, "100000", "", "jobs", "", true,
-     "The number of jobs in the history. Above it, the oldest are dropped. 100000 jobs take about 30 MB of disk.",
+     "The largest number of jobs in the history. Beyond it, the oldest jobs are dropped. 100000 jobs take about 30 MB "
+     "of disk.",
      "0..10000000"},
     {"jobs.drain", kDuration, "30m", "", "", "", true,
-     "The time that running jobs are given to end after SIGTERM. The remaining jobs continue at the next start, or "
-     "fail if jobs.state_directory is empty."},
+     "The time that accepted jobs have to end after SIGTERM. Jobs that have not ended by then continue at the next "
+     "start, or fail if jobs.state_directory is empty."},
     {"jobs.max_time", kDuration, "0s", "", "", "", true,
      "The time that a job may take, counted from its submission. 0s: no limit. A change applies to jobs that are "
      "submitted after it."},
     {"jobs.cancel_abandoned", kBool, "false", "", "", "", false,
-     "Cancel a job when every caller that waits for it in Prove has disconnected. Curio's callers come back for the "
-     "result."},
+     "Cancel a job when every caller that waits for it in Prove has disconnected. Curio calls Prove again to get the "
+     "result of such a job."},
     {"jobs.state_directory", kText, "/var/lib/cuzkd", "", "", "", false,
      "The directory that keeps accepted jobs, and results that were not fetched, across restarts. If it is empty, a "
      "restart loses them."},
@@ -152,8 +152,8 @@ constexpr SettingRow kRows[] = {
      "The space that unfinished requests may use in jobs.state_directory. WinningPoSt requests may exceed it by an "
      "eighth or by 64MiB, whichever is more."},
     {"jobs.losses", kInteger, "3", "", "times", "", false,
-     "A job fails after it was in progress this many times when its device was lost or the daemon crashed. 0: such a "
-     "job is always tried again.",
+     "The number of interruptions after which a job fails. A job is interrupted if its device is lost or the daemon "
+     "crashes while the job is in progress; until it fails, it is tried again. 0: such a job is always tried again.",
      "0..1000"},
 
     {"log.level", kText, "info", "debug|info|warning|error", "", "RUST_LOG", true,
