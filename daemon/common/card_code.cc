@@ -34,8 +34,8 @@ std::string LackOfCode(std::string_view architectures, std::string_view name, Ca
     has += CapabilityText(built[i]);
   }
   if (!built.empty() && built.back() <= wanted) return "";
-  return StrCat("this build has no code for ", name, " (", CapabilityText(wanted), "); it has ",
-                built.empty() ? "none for any card" : has);
+  return StrCat("this build has no code for ", name, " (", CapabilityText(wanted), "); it has code for ",
+                built.empty() ? "no card" : has);
 }
 
 }  // namespace cuzk::daemon

@@ -15,14 +15,13 @@ constexpr char kDaemonMark[] = "cuzkctl/daemon";
 constexpr int Code(auto exit) { return static_cast<int>(exit); }
 
 constexpr ExitRow kDaemonExits[] = {
-    {Code(DaemonExit::kOk), "The daemon was ended by a signal, or the requested text was printed"},
+    {Code(DaemonExit::kOk), "SIGTERM or SIGINT stopped the daemon, or the requested text was printed"},
     {Code(DaemonExit::kUsage), "The command line is wrong"},
     {Code(DaemonExit::kUnavailable), "There is no device, or the processor is too old"},
     {Code(DaemonExit::kInternal), "An internal error, or the last device was lost"},
     {Code(DaemonExit::kTemporary),
-     "Too little memory, address space or too few threads; another process uses the job store or an address; the "
-     "folder of "
-     "the job store was replaced; or the job store hung at the end"},
+     "Too little memory or address space, or too few threads; another process uses the job store or an address; the "
+     "directory of the job store was replaced; or the job store hung while the daemon stopped"},
     {Code(DaemonExit::kPermission), "A permission is missing"},
     {Code(DaemonExit::kConfig), "Wrong settings, addresses, or parameters to preload"},
 };
@@ -35,7 +34,7 @@ constexpr ExitRow kControlExits[] = {
      "The command line is wrong, or a named file is missing, unreadable, or would be overwritten"},
     {Code(ControlExit::kUnreachable),
      "The daemon cannot be reached, ended before it answered, or is not accepting requests"},
-    {Code(ControlExit::kTimeout), "The given time passed first"},
+    {Code(ControlExit::kTimeout), "The time limit of the command passed first"},
     {Code(ControlExit::kCancelled), "The job was cancelled"},
     {Code(ControlExit::kRefused), "The input was refused, or the job failed because of it"},
     {Code(ControlExit::kNoParameters), "Parameters are missing"},

@@ -212,7 +212,7 @@ void AddBench(CLI::App& program, Commands& commands) {
   bench->add_option("--request", flags->requests, "Request directories, which are proved in turn")->required();
   bench
       ->add_option("--count", flags->count,
-                   "Number of proofs to measure, after one proof of each request that loads parameters")
+                   "Number of proofs to measure; before these, each request is proved once, to load parameters")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   bench->add_option("--at-once", flags->at_once, "Number of requests that are open at the same time")

@@ -68,7 +68,9 @@ StatusOr<uint64_t> SizeFlag(std::string_view name, const std::string& text) {
     factor *= 1000;
     if (!text.ends_with(unit)) continue;
     size = ParseSize(StrCat(std::string_view(text).substr(0, text.size() - unit.size()), "B"));
-    if (size.ok() && *size > (uint64_t{1} << 50) / factor) size = absl::InvalidArgumentError("no card has so much");
+    if (size.ok() && *size > (uint64_t{1} << 50) / factor) {
+      size = absl::InvalidArgumentError("no card has that much memory");
+    }
     if (size.ok()) size = *size * factor;
   }
   return size.ok() ? size : UsageMistake(Annotate(size.status(), name));
@@ -95,11 +97,12 @@ StatusOr<ControlExit> RunFit(const Session& session, const FitFlags& flags) {
 
 void AddCircuitFit(CLI::App& circuit, Commands& commands) {
   auto flags = std::make_shared<FitFlags>();
-  CLI::App* fit = circuit.add_subcommand("fit", "Print how circuits would be proved on a card; needs none");
+  CLI::App* fit = circuit.add_subcommand(
+      "fit", "Print how a card with the given memory would prove each circuit; no card is needed");
   fit->add_option("--memory", flags->memory, "Device memory that the daemon may use, such as 24GB")->required();
   fit->add_option("--shared", flags->shared, "Shared memory of a multiprocessor")->capture_default_str();
-  fit->add_option("--kind", flags->kind, "porep, window, winning or snap; all without it");
-  fit->add_option("--size", flags->size, "Sector size, such as 2KiB; 32GiB and 64GiB without it");
+  fit->add_option("--kind", flags->kind, "porep, window, winning or snap; default: all kinds");
+  fit->add_option("--size", flags->size, "Sector size, such as 2KiB; default: 32GiB and 64GiB");
   commands.push_back({fit, [flags](const Session& session) { return RunFit(session, *flags); }});
 }
 

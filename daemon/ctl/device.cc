@@ -74,17 +74,17 @@ StatusOr<ControlExit> RunSet(const Session& session, const std::string& name, bo
 }  // namespace
 
 void AddDevice(CLI::App& program, Commands& commands) {
-  CLI::App* device = program.add_subcommand("device", "Show the devices, take one out, bring one back");
+  CLI::App* device = program.add_subcommand("device", "List devices, and disable or enable one");
   device->require_subcommand(1);
   CLI::App* list = device->add_subcommand("list", "Show whether each device gets work, and if not, why");
   commands.push_back({list, RunList});
   auto name = std::make_shared<std::string>();
-  CLI::App* enable =
-      device->add_subcommand("enable", "Test a device that was taken out, and give it work if it passes");
+  CLI::App* enable = device->add_subcommand(
+      "enable", "Test a device that was taken out of service, and give it work again if it passes");
   enable->add_option("DEVICE", *name, "UUID or number of the card, as device list shows them")->required();
   commands.push_back({enable, [name](const Session& session) { return RunSet(session, *name, true); }});
   CLI::App* disable =
-      device->add_subcommand("disable", "Give a device no more work; what it has in hand is proved by others");
+      device->add_subcommand("disable", "Stop giving work to a device; other devices prove its unfinished partitions");
   disable->add_option("DEVICE", *name, "UUID or number of the card, as device list shows them")->required();
   commands.push_back({disable, [name](const Session& session) { return RunSet(session, *name, false); }});
 }

@@ -106,7 +106,7 @@ StatusOr<cuzkd::v1::ListJobsRequest> RequestOf(const ListFlags& flags) {
   if (flags.since.empty()) return request;
   StatusOr<std::chrono::milliseconds> since = ParseDuration(flags.since);
   if (!since.ok()) return UsageMistake(Annotate(since.status(), "--since"));
-  if (since->count() == 0) return UsageMistake(absl::InvalidArgumentError("--since: 0 s ago is now"));
+  if (since->count() == 0) return UsageMistake(absl::InvalidArgumentError("--since: the time must be longer than 0s"));
   request.set_since_seconds(std::chrono::duration<double>(*since).count());
   return request;
 }
@@ -187,7 +187,7 @@ void PrintFacts(const cuzkd::v1::Job& job) {
   }
   line("devices", job.device());
   if (job.losses() > 0)
-    line("losses", StrCat(job.losses(), " times in progress when a device was lost or the daemon crashed"));
+    line("losses", StrCat(job.losses(), " interruptions, because a device was lost or the daemon crashed"));
 }
 
 void PrintStages(const cuzkd::v1::Job& job) {
@@ -222,11 +222,11 @@ StatusOr<ControlExit> RunJob(const Session& session, const std::string& id) {
 
 void AddJobList(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<ListFlags>();
-  CLI::App* jobs = program.add_subcommand("jobs", "List jobs: unfinished ones, and those that ended, the latest first");
+  CLI::App* jobs = program.add_subcommand("jobs", "List the unfinished jobs, then the ended jobs, the latest first");
   jobs->add_option("--kind", flags->kind, "Only jobs of this kind: porep, window, winning or snap");
   CLI::Option* state = jobs->add_option("--state", flags->state,
                                         "Only jobs in this state: queued, running, completed, failed or cancelled");
-  jobs->add_option("--since", flags->since, "Unfinished jobs and those that ended in this time, such as 2h");
+  jobs->add_option("--since", flags->since, "Only unfinished jobs and jobs that ended within this time, such as 2h");
   jobs->add_flag("--failed", flags->failed, "The same as --state failed")->excludes(state);
   jobs->add_option("--limit", flags->limit, "Show at most N jobs; 0: all")->type_name("N")->capture_default_str();
   commands.push_back({jobs, [flags](const Session& session) { return RunJobs(session, *flags); }});

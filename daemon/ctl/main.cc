@@ -99,7 +99,7 @@ int Run(int argc, char** argv) {
   program.set_help_flag("-h,--help", "Show the help of cuzkctl, or of the subcommand before it");
   program.set_version_flag("--version", VersionText("cuzkctl"), "Show the version");
   program.add_flag("--json", session.json,
-                   "Print the answer as one JSON object, and progress as one JSON object a line");
+                   "Print the answer as one JSON object, and progress as one JSON object per line");
   AddConnection(program, session);
   CLI::Option* config = program.add_option("--config", file, "Settings file; /dev/null: read none")
                             ->type_name("FILE")

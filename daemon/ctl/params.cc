@@ -191,7 +191,7 @@ void AddParams(CLI::App& program, Commands& commands) {
   make->add_option("--out", flags->out, "Directory for the files")->required();
   make->add_flag("--force", flags->force, "Replace files in --out even if they are not development files");
   make->add_option("--toxic-waste", flags->toxic_waste,
-                   "File with the secrets to use instead of random ones; they are recorded");
+                   "File with the secrets to use instead of random ones; the development record will contain them");
   make->add_flag("--device", flags->device, "Compute on the first NVIDIA card");
   commands.push_back({make, [flags](const Session& session) { return RunMake(session, *flags); }});
 

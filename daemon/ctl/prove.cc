@@ -228,7 +228,7 @@ void AddProve(CLI::App& program, Commands& commands) {
   CLI::App* await = program.add_subcommand("await", "Wait for a job and fetch its proof");
   await->add_option("ID", flags->id, "Job id")->required();
   await->add_option("--timeout", flags->timeout,
-                    "Longest time to wait, such as 5s; 0s: do not wait. The job continues");
+                    "Longest time to wait, such as 5s; 0s: do not wait. The job continues after this time");
   await->add_option("--out", flags->out, "File for the proof; without --out, --json prints the proof in hexadecimal");
   commands.push_back({await, [flags](const Session& session) { return RunAwait(session, *flags); }});
 }

@@ -85,8 +85,7 @@ void AddWitness(CLI::App& program, Commands& commands) {
   witness->add_option("--partition", flags->partition, "Number of the partition, counted from 0")->required();
   witness->add_option(
       "--expect", flags->expect,
-      "File with recorded digests, of one partition or a list of them: print the differences instead of the "
-      "digests");
+      "File with the recorded digests of one partition or of several; print the differences instead of the digests");
   commands.push_back({witness, [flags](const Session& session) { return RunWitness(session, *flags); }});
 }
 

@@ -78,13 +78,13 @@ Finding Compare(const ToldSettings& told, const Settings& here) {
   }
   of_files.insert(of_files.end(), others.begin(), others.end());
   if (of_files.empty()) {
-    finding.said = "those that this command reads";
+    finding.said = "the same as those that this command reads";
     return finding;
   }
   std::string list;
   for (size_t i = 0; i < std::min(of_files.size(), kShown); ++i) list += StrCat(i == 0 ? "" : "; ", of_files[i]);
   if (of_files.size() > kShown) list += StrCat("; and ", of_files.size() - kShown, " more");
-  finding.said = StrCat(list, "; the checks go by the daemon's");
+  finding.said = StrCat(list, "; doctor checks with the daemon's values");
   if (reload.empty() && restart.empty()) return finding;
   finding.level = Level::kWarn;
   if (!reload.empty()) finding.advice = StrCat("systemctl reload cuzkd applies ", reload);

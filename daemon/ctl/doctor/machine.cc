@@ -92,14 +92,15 @@ Findings CheckLimits(const std::filesystem::path& root, int pid) {
   Finding nofile{Level::kOk, "open files", StrCat(files->value ? StrCat(*files->value) : "unlimited", ", ", whose)};
   if (files->value.value_or(kFewFiles) < kFewFiles) {
     nofile.level = Level::kWarn;
-    nofile.advice = "LimitNOFILE=1048576 in the unit, as shipped; ulimit -n in a shell";
+    nofile.advice = "set LimitNOFILE=1048576 in the unit, as the package does; in a shell, use ulimit -n";
   }
   Finding memlock{Level::kOk, "locked memory",
                   StrCat(locked->value ? StrCat(*locked->value >> 10, " KiB") : "unlimited", ", ", whose)};
   if (locked->value.value_or(kLittleLocked) < kLittleLocked) {
     memlock.level = Level::kWarn;
     memlock.advice =
-        "LimitMEMLOCK=infinity in the unit, as shipped; the limit does not apply to memory pinned for a card";
+        "set LimitMEMLOCK=infinity in the unit, as the package does; the limit does not apply to memory pinned for a "
+        "card";
   }
   return {nofile, memlock};
 }

@@ -58,7 +58,7 @@ Finding Present(const Settings& settings, const fs::path& folder, const filecoin
   if (whole.ok()) whole = groth16::ParameterFile::Open(path).status();  // reads the key and the lengths
   if (!whole.ok()) return {Level::kFail, finding.check, StrCat(whole.message()), "fetch the file again"};
   std::error_code error;
-  finding.said = StrCat(fs::file_size(path, error) >> 20, " MiB, lengths agree");
+  finding.said = StrCat(fs::file_size(path, error) >> 20, " MiB, the lengths are right");
   auto record = groth16::ReadDevelopmentRecord(path);
   bool development = record.ok() && record->has_value();
   if (std::string fault = KeyFault(folder, circuit, development); !fault.empty()) {
@@ -71,7 +71,7 @@ Finding Present(const Settings& settings, const fs::path& folder, const filecoin
         return {Level::kFail, finding.check, StrCat(same.message()),
                 "make the parameters again with cuzkctl params make"};
       }
-      finding.said += "; the digest is that of their record";
+      finding.said += "; the digest matches the development record";
     }
     bool allowed = settings.Bool("params.allow_development");
     finding.level = allowed ? Level::kWarn : Level::kFail;
@@ -85,7 +85,7 @@ Finding Present(const Settings& settings, const fs::path& folder, const filecoin
             "make the parameters with cuzkctl params make"};
   }
   if (!digests) {
-    finding.said += "; the key is the published one; the digest was not checked";
+    finding.said += "; the key matches the published digest; the digest of the file was not checked";
     finding.advice = "cuzkctl doctor --digests checks the digest, as the daemon does when it loads the file";
     return finding;
   }
@@ -95,7 +95,7 @@ Finding Present(const Settings& settings, const fs::path& folder, const filecoin
     return {Level::kFail, finding.check, StrCat("digest ", *digest, " is not the published ", circuit.params_digest),
             "remove the file and " + FetchAdvice(circuit)};
   }
-  finding.said += "; the digest is the published one";
+  finding.said += "; the digest matches the published digest";
   return finding;
 }
 

@@ -53,7 +53,7 @@ StatusOr<std::vector<StageTime>> StageTimes(std::string_view trace_json, std::st
   simdjson::dom::element root;
   simdjson::dom::array events;
   if (parser.parse(text).get(root) != simdjson::SUCCESS || root["traceEvents"].get(events) != simdjson::SUCCESS) {
-    return absl::InvalidArgumentError("the timeline is no Chrome trace");
+    return absl::InvalidArgumentError("the timeline is not a Chrome trace");
   }
   Trace trace;
   for (const simdjson::dom::element& event : events) AddEvent(event, job_id, trace);

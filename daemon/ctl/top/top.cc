@@ -188,9 +188,9 @@ StatusOr<ControlExit> RunTop(const Session& session, const TopFlags& flags) {
 
 void AddTop(CLI::App& program, Commands& commands) {
   auto flags = std::make_shared<TopFlags>();
-  CLI::App* top = program.add_subcommand("top", "Live view of the queue, jobs, devices and memory; q ends it");
-  top->add_option("--interval", flags->interval, "Refresh interval")->capture_default_str();
-  top->add_option("--count", flags->count, "Number of refreshes before the program ends; 0: run until ended");
+  CLI::App* top = program.add_subcommand("top", "Show a live view of the queue, jobs, devices and memory; q ends it");
+  top->add_option("--interval", flags->interval, "Time between two refreshes, at least 100ms")->capture_default_str();
+  top->add_option("--count", flags->count, "Number of refreshes after which the program ends; 0: no limit");
   commands.push_back({top, [flags](const Session& session) { return RunTop(session, *flags); }});
 }
 

@@ -221,7 +221,7 @@ class Doctor(InFolder):
         found = report["daemon settings"]
         self.assertEqual(found["level"], "ok", found)
         self.assertIn("(flag --params.directory)", found["said"])
-        self.assertIn("the checks go by the daemon's", found["said"])
+        self.assertIn("doctor checks with the daemon's values", found["said"])
         file.write_text('[jobs]\nqueue = 8\n[memory]\nbudget = "3GiB"\n')
         found = self.doctor("--address", daemon.address, "--config", file)["daemon settings"]
         self.assertEqual(found["level"], "warn", found)
@@ -237,7 +237,7 @@ class Doctor(InFolder):
         environment = {"CUZK_PARAMS_DIRECTORY": str(self.folder), "CUZK_PARAMS_ALLOW_DEVELOPMENT": "true"}
         found = self.doctor("--digests", environment=environment)["parameters winning-2k"]
         self.assertEqual(found["level"], "warn", found)
-        self.assertIn("the digest is that of their record", found["said"])
+        self.assertIn("the digest matches the development record", found["said"])
         with open(self.folder / name, "r+b") as file:
             file.seek(-40, 2)
             byte = file.read(1)
@@ -314,7 +314,7 @@ class Doctor(InFolder):
             return
         self.assertEqual(report["card 0 code"]["level"], "fail")
         self.assertRegex(report["card 0 code"]["said"],
-                         r"^this build has no code for Double of a card \(7\.0\); it has \d+\.\d")
+                         r"^this build has no code for Double of a card \(7\.0\); it has code for \d+\.\d")
 
     def test_drivers_that_do_not_work(self):
         self.assertIn("CUDA_ERROR_NO_DEVICE", self.with_double(CUDA_DOUBLE_FAILS="cuInit")["driver"]["said"])

@@ -31,11 +31,11 @@ TEST(CardCode, EveryCardThatProvidersOwnHasCodeInAFullBuild) {
 TEST(CardCode, TheTextNamesTheCardAndWhatThereIs) {
   EXPECT_EQ(LackOfCode("75 80 90", "NVIDIA GeForce RTX 4090", {8, 9}), "");
   EXPECT_EQ(LackOfCode("75 90", "NVIDIA GeForce RTX 4090", {8, 9}),
-            "this build has no code for NVIDIA GeForce RTX 4090 (8.9); it has 7.5 and 9.0");
+            "this build has no code for NVIDIA GeForce RTX 4090 (8.9); it has code for 7.5 and 9.0");
   EXPECT_EQ(LackOfCode("75 90 100", "A card", {8, 9}),
-            "this build has no code for A card (8.9); it has 7.5, 9.0 and 10.0");
-  EXPECT_EQ(LackOfCode("90", "A card", {8, 9}), "this build has no code for A card (8.9); it has 9.0");
-  EXPECT_EQ(LackOfCode("none", "A card", {8, 9}), "this build has no code for A card (8.9); it has none for any card");
+            "this build has no code for A card (8.9); it has code for 7.5, 9.0 and 10.0");
+  EXPECT_EQ(LackOfCode("90", "A card", {8, 9}), "this build has no code for A card (8.9); it has code for 9.0");
+  EXPECT_EQ(LackOfCode("none", "A card", {8, 9}), "this build has no code for A card (8.9); it has code for no card");
 }
 
 }  // namespace
