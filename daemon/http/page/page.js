@@ -139,7 +139,7 @@ function troublesOf(status) {
   status.devices.forEach((device, i) => {
     if (!device.healthy) add('CuzkdGpuLost', `Device ${i} is lost: ${plain(device.lost_reason)}`);
     if (device.service === 'quarantined') {
-      add('CuzkdGpuQuarantined', `Device ${i} is taken out: ${plain(device.service_reason)}`);
+      add('CuzkdGpuQuarantined', `Device ${i} is taken out of service: ${plain(device.service_reason)}`);
     }
   });
   if (status.job_store_wait_secs > 10) {
@@ -201,7 +201,7 @@ function showMemory(memory) {
   showFacts(part(node, 'facts', 'dl'), [
     ['Reserved', `${bytes(memory.used_bytes)} of ${bytes(memory.total_bytes)}`],
     ...classes.map(([name, used]) => [name, bytes(used), `class-${name}`]),
-    ['At most so far', bytes(memory.peak_bytes)],
+    ['Highest so far', bytes(memory.peak_bytes)],
   ]);
 }
 

@@ -94,7 +94,7 @@ function describe(block) {
   const of = block.job === null ? '' : `partition ${block.partition} of ${plain(block.job)}, `;
   const stages = block.bars.filter((bar) => bar.name !== 'running')
     .map((bar) => `${bar.name} ${duration(bar.end - bar.begin)}`).join(', ');
-  const as = block.running ? ', going by the one before' : '';
+  const as = block.running ? ', stages as in the partition before' : '';
   return `${of}${duration(block.end - block.begin)}${stages ? `${as}: ${stages}` : ''}; ${ago}`;
 }
 
@@ -197,18 +197,18 @@ function showGone(gone) {
   note.hidden = !gone;
   if (!gone) return;
   const since = state.lastAnswer ? new Date(state.lastAnswer).toLocaleTimeString() : '';
-  setText(note, since ? `The daemon does not answer since ${since}. What is shown below is from then.`
+  setText(note, since ? `The daemon has not answered since ${since}. This page shows its state at that time.`
     : 'The daemon does not answer.');
-  setText($('state'), 'Gone');
+  setText($('state'), 'No answer');
   setClass($('state'), 'pill bad');
-  setTitle('gone · ');
+  setTitle('no answer · ');
 }
 
 // A page that is paused looks like one of a daemon that does nothing: it says what it is.
 function showPaused() {
   $('paused').hidden = !state.paused;
   if (state.paused) {
-    const since = state.lastAnswer ? ` What is shown is from ${new Date(state.lastAnswer).toLocaleTimeString()}.` : '';
+    const since = state.lastAnswer ? ` It shows the state at ${new Date(state.lastAnswer).toLocaleTimeString()}.` : '';
     setText($('paused'), `This page is paused; the daemon is not.${since}`);
     setText($('state'), 'Paused');
     setClass($('state'), 'pill warn');
@@ -272,7 +272,7 @@ async function round() {
 $('pause').addEventListener('click', () => {
   state.paused = !state.paused;
   $('pause').setAttribute('aria-pressed', `${state.paused}`);
-  setText($('pause'), state.paused ? 'Go on' : 'Pause');
+  setText($('pause'), state.paused ? 'Resume' : 'Pause');
   showPaused();
 });
 listenToTimeline();

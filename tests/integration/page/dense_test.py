@@ -150,7 +150,7 @@ class DensePage(unittest.TestCase):
     def test_a_bar_under_way_shows_its_stages(self):
         running = "document.querySelector('.lane[aria-label=\"device 0 worker 0\"] .block.running')"
         self.page.wait(f"{running} !== null && {running}.querySelectorAll('.seg').length > 1")
-        self.assertIn("going by the one before: h2d", self.page.evaluate(f"{running}.getAttribute('aria-label')"))
+        self.assertIn("stages as in the partition before: h2d", self.page.evaluate(f"{running}.getAttribute('aria-label')"))
 
     def test_host_and_state_are_named_and_a_paused_page_says_so(self):
         page = self.page
