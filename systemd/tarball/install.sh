@@ -11,10 +11,10 @@ usage() {
   cat <<'TEXT'
 install.sh [--prefix DIR] [--root DIR]   installs the programs below DIR (/usr/local), the settings in /etc/cuzkd and the
                                          systemd unit, makes the user cuzkd, and starts the service if the settings are
-                                         right. Settings that are there stay; the new ones are then in cuzkd.toml.new
+                                         right. Existing settings stay; the new file is then cuzkd.toml.new
 install.sh --remove [--prefix DIR]       stops the service and removes the programs and the unit; settings, accepted jobs
                                          and parameters stay
-With --root everything goes below that folder, and nothing is asked of systemd.
+With --root all files go below that directory, and systemd is not used.
 TEXT
 }
 
@@ -79,11 +79,11 @@ start() {
   systemctl daemon-reload
   systemctl enable --quiet cuzkd.service
   if systemctl --quiet is-active cuzkd.service; then
-    echo "the running daemon is that of before. Choose the moment: systemctl restart cuzkd"
+    echo "the previous version is still running. To start this version: systemctl restart cuzkd"
   elif "$PREFIX/bin/cuzkd" --check-config; then
     systemctl start cuzkd.service
   else
-    echo "the settings are wrong, so the service is not started. Mend $SETTINGS, then: systemctl start cuzkd" >&2
+    echo "the settings are wrong, so the service is not started. Correct $SETTINGS, then: systemctl start cuzkd" >&2
   fi
 }
 
