@@ -44,9 +44,9 @@ std::string ThreadLimits() {
 }
 
 Status NoThread(std::string_view what, std::string_view why) {
-  return absl::ResourceExhaustedError(StrCat("no thread can be made for ", what, ": ", why, " (", ThreadLimits(),
+  return absl::ResourceExhaustedError(StrCat("cannot start a thread for ", what, ": ", why, " (", ThreadLimits(),
                                              "): raise TasksMax=, LimitNPROC= or LimitAS= of the unit, pids of the "
-                                             "container, or end what else uses them"));
+                                             "container, or end other programs"));
 }
 
 }  // namespace cuzk

@@ -107,7 +107,7 @@ Status Engine::AwaitLoss(std::stop_token stop) const {
     lock.WaitUntil(state.ended, std::nullopt, stop);
   }
   if (!state.refusing.empty()) return absl::UnavailableError(state.refusing);
-  return state.store_replaced ? absl::AbortedError("the folder of the job store was replaced") : absl::OkStatus();
+  return state.store_replaced ? absl::AbortedError("the directory of the job store was replaced") : absl::OkStatus();
 }
 
 void Engine::SetLimits(const EngineLimits& limits) {
@@ -183,7 +183,7 @@ Status Engine::Impl::IsTaken(filecoin::Kind kind) {
     taken = true;
   }
   const std::string_view name = filecoin::KindInfo(kind).name;
-  if (taken) return absl::UnavailableError(StrCat("no device works that proves ", name, " (devices.kinds)"));
+  if (taken) return absl::UnavailableError(StrCat("no working device proves ", name, " (devices.kinds)"));
   return absl::UnimplementedError(StrCat("no device of this daemon proves ", name, " (devices.kinds)"));
 }
 

@@ -38,7 +38,7 @@ StatusOr<PageStart> ParsePageStart(const std::string& text) {
                                                 .priority = static_cast<Priority>(numbers[1]),
                                                 .key = static_cast<uint64_t>(numbers[2])}};
   }
-  return absl::InvalidArgumentError("page_token: this is no token of an earlier answer");
+  return absl::InvalidArgumentError("page_token: this is not a token of an earlier answer");
 }
 
 ListedJob Ended(store::EndedJob job) {

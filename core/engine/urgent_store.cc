@@ -22,7 +22,7 @@ UrgentStore::~UrgentStore() { thread_.request_stop(); }
 
 StatusOr<int64_t> UrgentStore::Accept(const store::StoredJob& job, const filecoin::VanillaRequest& request,
                                       uint64_t most_bytes) {
-  if (!thread_.joinable()) return NoThread(kThread, "the start of the daemon got none");
+  if (!thread_.joinable()) return NoThread(kThread, "the daemon did not get the thread when it started");
   auto attempt = std::make_shared<Attempt>(Attempt{.job = job, .request = request, .most_bytes = most_bytes});
   const TimePoint until = std::chrono::steady_clock::now() + kUrgentPatience;
   MutexLock lock(mutex_);

@@ -16,7 +16,8 @@ StatusOr<ParsedRequest> ParsePorep(VanillaRequest request, const ParseOptions& o
   std::string().swap(request.vanilla_proof);
   const RegisteredProof* proof = c1.vanilla.proof;
   if (proof->feature == PorepFeature::kNonInteractive && !options.allow_non_interactive) {
-    return absl::UnimplementedError(StrCat(proof->name, ": non-interactive PoRep waits for aggregates"));
+    return absl::UnimplementedError(
+        StrCat(proof->name, ": non-interactive PoRep is not supported, because proofs are not aggregated"));
   }
   const std::pair<std::string_view, uint64_t> sizes[] = {{"sector_size", request.sector_size},
                                                          {"SectorSize of the C1 wrapper", c1.sector_size}};

@@ -143,7 +143,7 @@ Status Budget::WaitForRoom(MemoryClass memory_class, uint64_t seen, std::stop_to
   if (refused) {
     return absl::ResourceExhaustedError(StrCat("what is needed for ", MemoryClassName(memory_class),
                                                " does not fit into the memory budget: ", counters_.used_bytes, " of ",
-                                               options_.limit_bytes, " bytes are in use and will not be given back"));
+                                               options_.limit_bytes, " bytes are in use and will not be released"));
   }
   return changed ? absl::OkStatus() : absl::CancelledError("stopped while waiting for memory");
 }

@@ -37,8 +37,9 @@ Status CheckOwner(const std::filesystem::path& directory) {
   if (stat(directory.c_str(), &info) != 0) return ErrnoStatus(errno, "look at", directory);
   if (info.st_uid == 0 || info.st_uid == geteuid()) return absl::OkStatus();
   return absl::PermissionDeniedError(StrCat("jobs.state_directory: ", directory.string(), " belongs to ",
-                                            UserName(info.st_uid), ", neither to root nor to ", UserName(geteuid()),
-                                            " that this process runs as; run as its owner, or chown it"));
+                                            UserName(info.st_uid), ", but must belong to root or to ",
+                                            UserName(geteuid()),
+                                            ", the user of this process; run as its owner, or chown it"));
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ Status CheckStateDirectory(const std::filesystem::path& directory) {
   char mode[8];
   std::snprintf(mode, sizeof mode, "0%o", info.st_mode & 07777);
   return absl::PermissionDeniedError(StrCat("jobs.state_directory: ", directory.string(), " has mode ", mode,
-                                            ": others can look into it or write to it; chmod 0700 ",
+                                            ": other users can read it or write to it; chmod 0700 ",
                                             directory.string()));
 }
 

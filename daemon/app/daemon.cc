@@ -132,7 +132,7 @@ Status Daemon::Parts::MakeEngine(algebra::Arithmetic arithmetic, const DaemonSea
     metrics.Set(MetricId::kDeviceHealthy, {StrCat(card.ordinal), card.uuid}, 0);
   }
   if (devices.fallback_to_cpu) {
-    log.Warning(StrCat(devices.explanation, "; devices.use = \"cpu\" says that this is wanted"));
+    log.Warning(StrCat(devices.explanation, "; if this is intended, set devices.use = \"cpu\""));
   } else {
     log.Info(devices.explanation);
   }
@@ -317,7 +317,7 @@ void Daemon::Tend(const engine::EngineStatus& status) {
   if (p.stalls) {
     for (size_t device : p.stalls->See(MakeSample(status), std::chrono::steady_clock::now())) {
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*p.options.device_stall).count();
-      p.engine->DoubtDevice(device, StrCat("it has made no progress for ", seconds, " s while others move"));
+      p.engine->DoubtDevice(device, StrCat("it has made no progress for ", seconds, " s while others make progress"));
     }
   }
   const engine::Duration limit = p.evict_idle.load();

@@ -104,10 +104,10 @@ void MainLoop::DevicesLost() {
 
 void MainLoop::StoreLost() {
   daemon_->log().Error(
-      "the folder of jobs.state_directory was replaced by another one, in which this process keeps nothing; exiting "
+      "the directory of jobs.state_directory was replaced, so this process can no longer keep jobs in it; exiting "
       "after "
-      "the accepted jobs, so that the next start uses the new folder");
-  daemon_->Refuse("the folder of jobs.state_directory was replaced; the daemon exits after its jobs");
+      "the accepted jobs, so that the next start uses the new directory");
+  daemon_->Refuse("the directory of jobs.state_directory was replaced; the daemon exits after its accepted jobs");
   Drain();
 }
 

@@ -47,8 +47,8 @@ void Telemetry::OnAccepted(const engine::JobTicket& ticket, filecoin::Kind kind,
 }
 
 void Telemetry::OnRecovered(size_t unfinished, size_t results) {
-  log_.Info(
-      StrCat("recovered from the job store: ", unfinished, " unfinished jobs go on, ", results, " results are kept"));
+  log_.Info(StrCat("recovered from the job store: ", unfinished, " unfinished jobs continue, ", results,
+                   " results are kept"));
 }
 
 void Telemetry::OnJob(const engine::JobResult& result, double seconds) {

@@ -151,7 +151,8 @@ StatusOr<std::vector<std::set<filecoin::Kind>>> KindsOf(const std::vector<std::u
       found = true;
     }
     if (!found) {
-      return absl::UnavailableError(StrCat("devices.kinds: no card ", row.card, " is used; those are ", all));
+      return absl::UnavailableError(
+          StrCat("devices.kinds: card ", row.card, " is not in use; the cards in use are ", all));
     }
   }
   return kinds;
@@ -182,7 +183,7 @@ DeviceSearch FindDevices(const DeviceWishes& wishes, const DeviceSources& source
   }
   const std::string found = StrCat("devices.use = \"", wishes.use, "\": this machine has ", CardsText(present),
                                    ", and none can be used", VisibleCards(), ": ", cards.status().message());
-  const std::string cure = wishes.use == "auto" ? "; devices.use = \"cpu\" proves without a card" : "";
+  const std::string cure = wishes.use == "auto" ? "; set devices.use = \"cpu\" to prove without a card" : "";
   search.choice = Unavailable(cards.status(), found + cure);
   search.may_come = !present.empty() && sources.driver != nullptr;
   return search;

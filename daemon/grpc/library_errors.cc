@@ -10,7 +10,7 @@ namespace {
 grpc::Status InOurWords(const grpc::Status& status) {
   if (status.error_code() == grpc::StatusCode::INTERNAL && status.error_message().empty()) {
     return {grpc::StatusCode::INVALID_ARGUMENT,
-            "the message cannot be parsed: a text in it is not UTF-8, or it is of another type"};
+            "the message cannot be parsed: a string in it is not UTF-8, or the message has another type"};
   }
   // The library says the same whether its own limit is reached or the system refuses a thread.
   if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&

@@ -104,7 +104,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, co
   interceptors.push_back(parts.calls->Interceptors());
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   server->server_ = builder.BuildAndStart();
-  if (!server->server_) return absl::InternalError("gRPC's server does not start");
+  if (!server->server_) return absl::InternalError("the gRPC server did not start");
   server->SetServing(false, {});
   CUZK_ASSIGN_OR_RETURN(
       server->relay_,

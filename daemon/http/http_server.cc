@@ -98,7 +98,7 @@ Status HttpServer::Loop::Start() {
   epoll_.Reset(epoll_create1(EPOLL_CLOEXEC));
   wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!epoll_.open() || !wake_.open()) {
-    return absl::ResourceExhaustedError(StrCat("http.listen: no descriptor: ", std::strerror(errno)));
+    return absl::ResourceExhaustedError(StrCat("http.listen: no file descriptor: ", std::strerror(errno)));
   }
   Watch(kWake, wake_.get(), EPOLLIN, true);
   for (size_t i = 0; i < listening_.sockets.size(); ++i) Watch(1 + i, listening_.sockets[i].get(), EPOLLIN, true);

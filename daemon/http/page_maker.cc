@@ -53,7 +53,7 @@ bool IsKnownMethod(std::string_view method) {
 
 HttpAnswer PageMaker::Find(const HttpRequest& request) const {
   if (local_only_ && !request.host.empty() && !IsLocalHost(request.host)) {
-    return {.code = 403, .body = "this is http.listen of cuzkd: ask for it as localhost or by its IP address\n"};
+    return {.code = 403, .body = "cuzkd answers here only if the URL has localhost or an IP address as its host\n"};
   }
   const bool shows = request.method == "GET" || request.method == "HEAD";
   if (!shows && request.method != "OPTIONS") return Only(IsKnownMethod(request.method) ? 405 : 501);

@@ -36,7 +36,8 @@ Status FrameGate::Tick(Time now) {
   now_ = now;
   if (ended_) return absl::OkStatus();
   if (const auto since = reader_.waiting_since(); since && now - *since > kPatience) {
-    return Break(kEnhanceYourCalm, reader_.greeted() ? "headers do not end" : "the first frame does not come");
+    return Break(kEnhanceYourCalm,
+                 reader_.greeted() ? "the headers did not end in time" : "the first frame did not arrive in time");
   }
   for (uint32_t stream : calls_.Overdue(now)) {
     Reset(stream, kEnhanceYourCalm);
@@ -91,24 +92,24 @@ Status FrameGate::OnHeaders(uint32_t stream, bool end, const std::string& block)
 Status FrameGate::OnControl(const FrameHead& head, const std::string& payload) {
   switch (head.type) {
     case kPushPromise:
-      return Break(kProtocolError, "a client promised a stream");
+      return Break(kProtocolError, "a client sent PUSH_PROMISE");
     case kPriority:
       return Spend(1);  // gRPC makes no use of it
     case kResetStream:
-      if (payload.size() != 4) return Break(kFrameSizeError, "RST_STREAM has not 4 bytes");
+      if (payload.size() != 4) return Break(kFrameSizeError, "RST_STREAM does not have 4 bytes");
       CUZK_RETURN_IF_ERROR(Spend(kResetCost));
       calls_.End(head.stream);
       break;
     case kSettings:
-      if (payload.size() % 6 != 0) return Break(kFrameSizeError, "SETTINGS is not a number of settings");
+      if (payload.size() % 6 != 0) return Break(kFrameSizeError, "the length of SETTINGS is not a multiple of 6");
       CUZK_RETURN_IF_ERROR(Spend(1.0 + static_cast<double>(payload.size()) / 6));
       break;
     case kPing:
-      if (payload.size() != 8) return Break(kFrameSizeError, "PING has not 8 bytes");
+      if (payload.size() != 8) return Break(kFrameSizeError, "PING does not have 8 bytes");
       CUZK_RETURN_IF_ERROR(Spend(1));
       break;
     case kWindowUpdate:
-      if (payload.size() != 4) return Break(kFrameSizeError, "WINDOW_UPDATE has not 4 bytes");
+      if (payload.size() != 4) return Break(kFrameSizeError, "WINDOW_UPDATE does not have 4 bytes");
       CUZK_RETURN_IF_ERROR(Spend(1));
       break;
     case kGoAway:

@@ -72,17 +72,17 @@ Status FrameReader::BeginFrame() {
   }
   greeted_ = true;
   if (in_block_ && (head_.type != kContinuation || head_.stream != block_head_.stream)) {
-    return handler_.Break(kProtocolError, "a frame stands within a block of headers");
+    return handler_.Break(kProtocolError, "a frame interrupts a header block");
   }
   left_ = head_.length;
   padding_ = 0;
   if (head_.type == kData) {
-    if (head_.stream == 0) return handler_.Break(kProtocolError, "a frame of data has no stream");
+    if (head_.stream == 0) return handler_.Break(kProtocolError, "a DATA frame has no stream");
     CUZK_RETURN_IF_ERROR(handler_.OnDataFrame(head_));
     step_ = (head_.flags & kPadded) != 0 ? Step::kPadLength : Step::kData;
     if (left_ > 0) return absl::OkStatus();
     if (step_ == Step::kPadLength) {
-      return handler_.Break(kProtocolError, "a padded frame has no room for its padding");
+      return handler_.Break(kProtocolError, "a padded frame is too short for the length of its padding");
     }
     step_ = Step::kHead;
     return handler_.OnData(head_.stream, "", (head_.flags & kEndStream) != 0);
@@ -93,7 +93,7 @@ Status FrameReader::BeginFrame() {
     return absl::OkStatus();
   }
   if (head_.length > kLargestControl) {
-    return handler_.Break(kFrameSizeError, StrCat("a frame of control has ", head_.length, " bytes"));
+    return handler_.Break(kFrameSizeError, StrCat("a control frame has ", head_.length, " bytes"));
   }
   step_ = Step::kControl;
   return left_ > 0 ? absl::OkStatus() : EndControl();
@@ -147,12 +147,12 @@ Status FrameReader::AddHeaders(std::string_view payload) {
     }
     if (padding > payload.size()) return handler_.Break(kProtocolError, "HEADERS is too short for its padding");
     payload.remove_suffix(padding);
-    if (head_.stream % 2 == 0) return handler_.Break(kProtocolError, "a client's stream has an odd number");
+    if (head_.stream % 2 == 0) return handler_.Break(kProtocolError, "a client opened a stream with an even number");
     block_head_ = head_;
     waiting_since_ = now_;
     block_.clear();
   } else if (!in_block_) {
-    return handler_.Break(kProtocolError, "CONTINUATION follows no headers");
+    return handler_.Break(kProtocolError, "CONTINUATION does not follow headers");
   }
   CUZK_RETURN_IF_ERROR(handler_.Spend(1));
   block_ += payload;

@@ -54,7 +54,7 @@ StatusOr<Descriptor> Connect(const Address& address, std::chrono::seconds patien
   const int error = getaddrinfo(every ? nullptr : address.host.c_str(), port.c_str(), &wanted, &found);
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
   if (error != 0) return absl::UnavailableError(gai_strerror(error));
-  StatusOr<Descriptor> fd = absl::UnavailableError("the name stands for no address");
+  StatusOr<Descriptor> fd = absl::UnavailableError("the host name has no address");
   for (const addrinfo* each = found; each != nullptr && !fd.ok(); each = each->ai_next) {
     fd = ConnectTo(each->ai_family, each->ai_addr, each->ai_addrlen, patience);
   }

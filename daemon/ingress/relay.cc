@@ -100,7 +100,7 @@ Status Relay::Loop::Start() {
   epoll_.Reset(epoll_create1(EPOLL_CLOEXEC));
   wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!epoll_.open() || !wake_.open()) {
-    return absl::ResourceExhaustedError(StrCat("listen: no descriptor for the relay: ", std::strerror(errno)));
+    return absl::ResourceExhaustedError(StrCat("listen: no file descriptor for the relay: ", std::strerror(errno)));
   }
   epoll_event event{.events = EPOLLIN, .data = {.u64 = Tag(0, Side::kWake)}};
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
@@ -159,8 +159,8 @@ void Relay::Loop::Accept(uint64_t listener) {
       continue;
     }
     if (!std::exchange(without_descriptors_, true)) {
-      parts_.ended("no_descriptors",
-                   StrCat("no connection can be taken: ", std::strerror(failed), " (raise LimitNOFILE of the unit)"));
+      parts_.ended("no_descriptors", StrCat("no connection can be accepted: ", std::strerror(failed),
+                                            " (raise LimitNOFILE of the unit)"));
     }
     Listen(false);  // until the next tick: the connection that waits would wake the thread all the time
     return;

@@ -71,7 +71,7 @@ void RelayedConnection::EndWith(Status why) {
 
 void RelayedConnection::GiveRoom() {
   EndWith(absl::ResourceExhaustedError(
-      "its calls without a message held the most of grpc.ingress_memory, which is used up"));
+      "grpc.ingress_memory is used up, and of all connections this one held the most for calls without a message"));
 }
 
 void RelayedConnection::WriteServer() {

@@ -59,12 +59,14 @@ std::string FittedDevices(const std::string& use, const DeviceSources& cards) {
 
 std::string ParameterNote(const std::filesystem::path& folder) {
   std::error_code error;
-  if (!std::filesystem::exists(folder, error)) return StrCat("params.directory: there is no folder ", folder.string());
+  if (!std::filesystem::exists(folder, error)) {
+    return StrCat("params.directory: there is no directory ", folder.string());
+  }
   if (!std::filesystem::is_directory(folder, error)) {
-    return StrCat("params.directory: ", folder.string(), " is a file, not a folder");
+    return StrCat("params.directory: ", folder.string(), " is a file, not a directory");
   }
   if (access(folder.c_str(), R_OK | X_OK) != 0) {
-    return StrCat("params.directory: ", folder.string(), " is not readable for this user");
+    return StrCat("params.directory: ", folder.string(), " cannot be read by this user");
   }
   if (HasParameters(folder)) return "";
   return StrCat("params.directory: ", folder.string(), " has no parameters, so every job will be refused");

@@ -81,8 +81,8 @@ Status DivideBudget(const Settings& settings, uint64_t budget, DaemonOptions& op
   const uint64_t ingress = settings.Size("grpc.ingress_memory").value_or(std::min(budget / 4, kMostIngress));
   if (ingress == 0 || ingress >= budget) {
     return absl::InvalidArgumentError(StrCat("grpc.ingress_memory: ", FormatSize(ingress),
-                                             " must be more than nothing and less than memory.budget, ",
-                                             FormatSize(budget), " (", settings.Origin("grpc.ingress_memory"), ")"));
+                                             " must be more than 0B and less than memory.budget, ", FormatSize(budget),
+                                             " (", settings.Origin("grpc.ingress_memory"), ")"));
   }
   options.server.ingress_bytes = ingress;
   options.memory_budget = budget - ingress;

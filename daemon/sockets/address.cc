@@ -114,10 +114,10 @@ Status CheckSocketPath(const std::string& path) {
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
   struct stat info {};
   if (!folder.empty() && (stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))) {
-    return absl::FailedPreconditionError(StrCat("listen: the folder ", folder.string(), " does not exist"));
+    return absl::FailedPreconditionError(StrCat("listen: the directory ", folder.string(), " does not exist"));
   }
   if (!folder.empty() && access(folder.c_str(), W_OK | X_OK) != 0) {
-    return absl::PermissionDeniedError(StrCat("listen: the folder ", folder.string(), " is not writable"));
+    return absl::PermissionDeniedError(StrCat("listen: the directory ", folder.string(), " is not writable"));
   }
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
   if (!S_ISSOCK(info.st_mode)) {

@@ -66,8 +66,8 @@ Status CheckKeyMode(const Source& source) {
   }
   const mode_t closed = by_root ? 0037 : 0077;
   if ((info.st_mode & closed) != 0) {
-    return absl::PermissionDeniedError(StrCat(source.Place(), ": others can read it; chmod ", by_root ? "0640" : "0600",
-                                              " is the most that is allowed"));
+    return absl::PermissionDeniedError(
+        StrCat(source.Place(), ": other users can read it; chmod ", by_root ? "0640" : "0600", " or stricter"));
   }
   return absl::OkStatus();
 }

@@ -134,7 +134,8 @@ bool FinishStage::ProveAgain(StateLock& lock, Job& job, uint32_t index, const st
   std::string text = StrCat("partition ", index, ": ", what, " (proved on ", device, ")");
   c_.reports.Warn(lock, StrCat(job.id, ": ", text));
   if (++partition.wrong_proofs > 1) {
-    c_.jobs.Fail(lock, job, StrCat(text, ", and neither did the one before; nothing was returned"));
+    c_.jobs.Fail(lock, job,
+                 StrCat(text, "; this was the second wrong proof of the partition, so no proof was returned"));
     return false;
   }
   partition.avoid = partition.wrong_on = partition.proved_on;

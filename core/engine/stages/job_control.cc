@@ -168,7 +168,7 @@ void JobControl::ConcludeUrgent(StateLock& lock) {
     if (p_.clock.Now() - *job->recording_since >= kUrgentPatience) late.push_back(job);
   }
   for (const auto& job : late) {
-    p_.reports.Warn(lock, StrCat(job->id, ": the job store does not take its end; its callers are answered before"));
+    p_.reports.Warn(lock, StrCat(job->id, ": the job store has not recorded the result yet; the callers get it now"));
     Conclude(lock, *job, std::move(job->recording));
   }
 }
@@ -214,8 +214,8 @@ void JobControl::Report(Job& job, const JobResult& result, Actor actor) {
 
 void JobControl::GiveUp(StateLock& lock, Job& job, std::string_view last) {
   if (p_.options.max_losses == 0 || job.losses < p_.options.max_losses || Over(job)) return;
-  std::string text = StrCat(last, "; the job was in progress ", job.losses,
-                            " times when its device was lost or the daemon crashed, so it is not tried again");
+  std::string text = StrCat(last, "; the job was interrupted ", job.losses,
+                            " times because its device was lost or the daemon crashed, so it is not tried again");
   p_.reports.Warn(lock, StrCat(job.id, ": ", text));
   Fail(lock, job, std::move(text));
 }

@@ -42,13 +42,13 @@ void Quarantine::Doubt(StateLock& lock, DeviceStage& device, const std::string& 
     return;
   }
   device.SetService(DeviceService::kDoubted, why);
-  c_.reports.Warn(lock, StrCat("device ", LabelOf(device), " should be taken out: ", why,
-                               "; it goes on, because no other device works"));
+  c_.reports.Warn(lock, StrCat("device ", LabelOf(device), " should be taken out of service: ", why,
+                               "; it stays in service, because no other device works"));
 }
 
 void Quarantine::TakeOut(StateLock& lock, DeviceStage& device, const std::string& why) {
   c_.state.counters.quarantines_total++;
-  c_.reports.Warn(lock, StrCat("device ", LabelOf(device), " is taken out: ", why,
+  c_.reports.Warn(lock, StrCat("device ", LabelOf(device), " is taken out of service: ", why,
                                "; `cuzkctl device enable` brings it back after a self-test"));
   device.TakeOut(lock, DeviceService::kQuarantined, why);
 }
@@ -64,7 +64,7 @@ Status Quarantine::Disable(StateLock& lock, DeviceStage& device) {
   }
   if (!CanBeSpared(device)) {
     return absl::FailedPreconditionError(
-        StrCat("device ", LabelOf(device), " is the last that works; to stop proving, stop the daemon"));
+        StrCat("device ", LabelOf(device), " is the last device that works; to stop proving, stop the daemon"));
   }
   c_.reports.Warn(lock, StrCat("device ", LabelOf(device), " is disabled by an operator"));
   device.TakeOut(lock, DeviceService::kDisabled, "disabled by an operator");

@@ -62,7 +62,7 @@ void RecordStage::WriteHistory(const History::Batch& batch, const store::History
   const Status written = store_.Remember(batch.jobs, batch.errors, limits);
   StateLock lock(state_, Actor::kRecorder);
   if (!state_.history.Done(batch, written.ok())) return;
-  reports_->Warn(lock, StrCat("jobs that end are missing in the history until it can be written: ", written.message()));
+  reports_->Warn(lock, StrCat("ended jobs are missing from the history until it can be written: ", written.message()));
 }
 
 Status RecordStage::Write(const RecordTask& task) {

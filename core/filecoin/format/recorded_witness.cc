@@ -41,7 +41,7 @@ Status Unreadable(std::string_view what) {
 template <class From>
 StatusOr<Bytes32> DigestIn(const From& from, std::string_view name) {
   std::string_view text;
-  if (from.get(text) != simdjson::SUCCESS) return Unreadable(StrCat(name, " is no text"));
+  if (from.get(text) != simdjson::SUCCESS) return Unreadable(StrCat(name, " is not a string"));
   auto bytes = Bytes32FromHex(text);
   if (!bytes.ok()) return Unreadable(StrCat(name, ": ", bytes.status().message()));
   return *bytes;
@@ -57,7 +57,7 @@ StatusOr<VectorDigest> ReadVector(element root, std::string_view name) {
   simdjson::dom::array chunks;
   const simdjson::error_code found = object["chunks"].get(chunks);
   if (found == simdjson::NO_SUCH_FIELD) return digest;
-  if (found != simdjson::SUCCESS) return Unreadable(StrCat("chunks of ", name, " are no list"));
+  if (found != simdjson::SUCCESS) return Unreadable(StrCat("chunks of ", name, " are not a list"));
   for (element chunk : chunks) {
     CUZK_ASSIGN_OR_RETURN(Bytes32 value, DigestIn(chunk, StrCat("chunk ", digest.chunks.size(), " of ", name)));
     digest.chunks.push_back(value);
@@ -72,10 +72,10 @@ StatusOr<RecordedWitness> Read(element root, uint32_t partition) {
   if (root["partitions"].get(partitions) == simdjson::SUCCESS) {
     recorded.chunk_elements = kListedChunkElements;
     if (partitions.at(partition).get(root) != simdjson::SUCCESS) {
-      return Unreadable(StrCat("it has ", partitions.size(), " partitions, and none ", partition));
+      return Unreadable(StrCat("it has ", partitions.size(), " partitions, but no partition ", partition));
     }
   } else if (root["chunk"].get(recorded.chunk_elements) != simdjson::SUCCESS || recorded.chunk_elements == 0) {
-    return Unreadable("chunk is no size");
+    return Unreadable("chunk is not a size");
   }
   WitnessDigest& digest = recorded.digest;
   CUZK_ASSIGN_OR_RETURN(digest.inputs_digest, ReadVector(root, "inputs"));

@@ -21,8 +21,9 @@ StatusOr<const RegisteredProof*> FindProof(const VanillaRequest& request, const 
     return Invalid(StrCat("registered_proof ", request.registered_proof, " is not one of ", kind.message_name));
   }
   if (proof->feature == PorepFeature::kNonInteractive) {
-    return absl::UnimplementedError(StrCat("registered_proof ", request.registered_proof, " (", proof->name,
-                                           "): non-interactive PoRep waits for aggregates"));
+    return absl::UnimplementedError(
+        StrCat("registered_proof ", request.registered_proof, " (", proof->name,
+               "): non-interactive PoRep is not supported, because proofs are not aggregated"));
   }
   if (request.sector_size != 0 && request.sector_size != proof->size().bytes) {
     return Invalid(StrCat("sector_size ", request.sector_size, " is not that of registered_proof ",

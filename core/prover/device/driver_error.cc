@@ -12,12 +12,12 @@ namespace {
 constexpr char kPayload[] = "cuzkd/driver-code";
 
 constexpr std::string_view kOldMps =
-    "a folder of an MPS daemon that has ended is in the way, /tmp/nvidia-mps by default";
+    "the directory of an MPS daemon that has ended is still there, by default /tmp/nvidia-mps";
 constexpr std::string_view kMpsCure =
-    "remove that folder, or set CUDA_MPS_PIPE_DIRECTORY to the one of a daemon that runs";
+    "remove that directory, or set CUDA_MPS_PIPE_DIRECTORY to that of a running MPS daemon";
 
 constexpr DriverErrorRow kRows[] = {
-    {3, "InitializationError", "the driver does not start, which happens with the HMM of nvidia_uvm",
+    {3, "InitializationError", "the driver does not start; the HMM feature of nvidia_uvm is a known cause",
      "load nvidia_uvm again, or with the option uvm_disable_hmm=1"},
     {35, "InsufficientDriver", "the driver is older than the CUDA of this build", "install a newer driver"},
     {46, "DevicesUnavailable", "the card is in exclusive mode or waits for a reset",
@@ -26,9 +26,9 @@ constexpr DriverErrorRow kRows[] = {
      "look at CUDA_VISIBLE_DEVICES, at the devices that the container or the unit is given, and at dmesg"},
     {101, "InvalidDevice", "there is no card of that number", "see `nvidia-smi -L`"},
     {802, "SystemNotReady", "the fabric manager is not up", "start nvidia-fabricmanager, and wait until it is up"},
-    {803, "SystemDriverMismatch", "the driver's library and its kernel module are of different versions", "reboot"},
+    {803, "SystemDriverMismatch", "the driver's library and its kernel module have different versions", "reboot"},
     {804, "CompatNotSupportedOnDevice", "a compatibility library of CUDA was found, which this card does not support",
-     "take the folder cuda/compat out of LD_LIBRARY_PATH"},
+     "remove the directory cuda/compat from LD_LIBRARY_PATH"},
     {805, "MpsConnectionFailed", kOldMps, kMpsCure},
     {806, "MpsRpcFailure", kOldMps, kMpsCure},
     {807, "MpsServerNotReady", kOldMps, kMpsCure},

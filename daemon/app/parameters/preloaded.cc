@@ -18,9 +18,9 @@ Status PreloadedAreHeld(const std::vector<std::string>& circuits, const std::map
   for (const engine::DeviceStatus& device : status.devices) {
     memory += StrCat(memory.empty() ? "" : ", ", device.name, " ", device.memory.total >> 20, " MiB");
   }
-  return absl::ResourceExhaustedError(StrCat("params.preload: ", gone,
-                                             " is dropped again while the others are loaded: ", sizes,
-                                             " of device memory, beside what proving takes; there are ", memory));
+  return absl::ResourceExhaustedError(
+      StrCat("params.preload: ", gone, " cannot stay loaded together with the others: the parameters need ", sizes,
+             " of device memory, in addition to the memory for proving; the devices have ", memory));
 }
 
 }  // namespace cuzk::daemon

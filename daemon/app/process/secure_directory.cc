@@ -32,7 +32,7 @@ Status SecureStateDirectory(const std::filesystem::path& directory, Logger& log)
   char mode[8];
   std::snprintf(mode, sizeof mode, "0%o", info.st_mode & 07777U);
   log.Warning(StrCat("jobs.state_directory: ", directory.string(), " had mode ", mode,
-                     ", which lets others look into it or write to it; it has 0700 now"));
+                     ", which allowed other users to read it or write to it; the mode is 0700 now"));
   return absl::OkStatus();
 }
 

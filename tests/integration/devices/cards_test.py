@@ -14,7 +14,7 @@ import daemon_fixture as fixture
 import net_fixture as net
 from daemon_fixture import requests, run
 
-CPU_CURE = 'devices.use = "cpu" proves without a card'
+CPU_CURE = 'set devices.use = "cpu" to prove without a card'
 
 
 class CardsDaemon(net.FaultyDaemon):

@@ -53,7 +53,7 @@ class Quarantine(unittest.TestCase):
         device = self.device(card)
         self.assertEqual(device["state"], "quarantined", device)
         self.assertIn(reason, device["reason"])
-        self.assertRegex(self.daemon.log(), rf"device {card} \(.*GPU-double-{card}\) is taken out: .*{reason}")
+        self.assertRegex(self.daemon.log(), rf"device {card} \(.*GPU-double-{card}\) is taken out of service: .*{reason}")
         table = self.daemon.control("device", "list").out
         self.assertIn("quarantined", table)
         status = json.loads(net.http_get(self.daemon, "/status")[1])["devices"][card]
@@ -114,7 +114,7 @@ class Quarantine(unittest.TestCase):
                             "the partition inside a card")[0]
         daemon.tell(f"card {1 - card} release")
         self.assertEqual(daemon.control("await", "hangs").code, 0, daemon.log())
-        self.expect_out(card, "no progress for 15 s while others move")
+        self.expect_out(card, "no progress for 15 s while others make progress")
         self.prove()
         # The partition that was taken back is still inside: no test is possible.
         answer = daemon.control("device", "enable", f"GPU-double-{card}")
@@ -139,11 +139,11 @@ class Quarantine(unittest.TestCase):
         daemon = self.start(says="cards ok", events="0:79")
         net.wait_for(lambda: self.device(0)["state"] == "doubted", "the doubt")
         self.assertEqual([self.metric("doubted", 0), self.metric("quarantined", 0)], [1, 0])
-        self.assertIn("it goes on, because no other device works", daemon.log())
+        self.assertIn("it stays in service, because no other device works", daemon.log())
         self.prove()
         answer = daemon.control("device", "disable", "0")
         self.assertEqual(answer.code, 6, answer)
-        self.assertIn("the last that works", answer.err)
+        self.assertIn("the last device that works", answer.err)
 
     def test_it_can_be_turned_off(self):
         daemon = self.start("--devices.quarantine", "false", events="1:79")

@@ -219,7 +219,7 @@ class Hostile(unittest.TestCase):
             other = self.connect()
             other.call(1, STATUS, b"")
             self.assertEqual(other.status_of(1)[0], OK)
-        self.assertIn("its calls without a message held the most of grpc.ingress_memory", self.daemon.log())
+        self.assertIn("this one held the most for calls without a message", self.daemon.log())
         self.bounded(INGRESS + SLACK)
 
     # What was taken is given back.

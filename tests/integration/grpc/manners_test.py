@@ -162,7 +162,7 @@ class Manners(unittest.TestCase):
     def test_ingress_memory_is_a_part_of_the_budget(self):
         answer = fixture.run(fixture.BIN / "cuzkd", "--check-config", "--memory.budget", "1GiB", "--grpc.ingress_memory", "1GiB")
         self.assertEqual(answer.code, 78)
-        self.assertIn("grpc.ingress_memory: 1GiB must be more than nothing and less than memory.budget, 1GiB", answer.err)
+        self.assertIn("grpc.ingress_memory: 1GiB must be more than 0B and less than memory.budget, 1GiB", answer.err)
 
     def test_waiting_callers_do_not_shut_out_health_checks(self):
         daemon = self.start("--grpc.threads", "8", "--jobs.state_directory", "")

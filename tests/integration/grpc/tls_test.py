@@ -164,7 +164,7 @@ class Listeners(unittest.TestCase):
                 (known, self.user[0], text, str(text), "no PEM private key"),
                 (known, self.user[0], self.server[1], str(self.server[1]), "is not the key of"),
                 (known, *locked, str(locked[1]), "pass phrase"),
-                (known, self.user[0], opened, str(opened), "others can read it")):
+                (known, self.user[0], opened, str(opened), "other users can read it")):
             with self.subTest(words=words):
                 said = self.control("--tls-ca", authority, "--tls-cert", certificate, "--tls-key", key, "status", code=2)
                 self.assertIn(named, said)

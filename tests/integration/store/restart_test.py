@@ -94,7 +94,7 @@ class JobStore(unittest.TestCase):
             daemon.wait_until_held()
             shutil.rmtree(daemon.folder / "state")
             (daemon.folder / "state").mkdir(mode=0o700)
-            net.wait_for(lambda: "the folder of jobs.state_directory was replaced" in daemon.log(), "it is noticed")
+            net.wait_for(lambda: "the directory of jobs.state_directory was replaced" in daemon.log(), "it is noticed")
             self.assertIsNone(daemon.process.poll())
             daemon.tell("release")
             self.assertEqual(answer.result().code, 0, answer.result())

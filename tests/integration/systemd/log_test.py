@@ -215,8 +215,8 @@ class Environment(unittest.TestCase):
             return answer.err
 
         self.assertIn(f"{empty} has no parameters, so every job will be refused", notes(empty))
-        self.assertIn(f"{file} is a file, not a folder", notes(file))
-        self.assertIn(f"there is no folder {folder}/absent", notes(folder / "absent"))
+        self.assertIn(f"{file} is a file, not a directory", notes(file))
+        self.assertIn(f"there is no directory {folder}/absent", notes(folder / "absent"))
         told = notes(page, "--params.preload", "porep-32g,winning-32g")
         self.assertIn("params.preload: porep-32g cannot be loaded, and the daemon will not start: ", told)
         self.assertIn("this is not the published file: 33 bytes, 47373928632 expected; the download failed or was cut", told)
@@ -240,7 +240,7 @@ class Environment(unittest.TestCase):
         state.chmod(0o777)
         daemon = fixture.Daemon(folder=folder)
         self.addCleanup(daemon.close)
-        self.assertRegex(daemon.log(), f"warning jobs.state_directory: {state} had mode 0777, .*; it has 0700 now")
+        self.assertRegex(daemon.log(), f"warning jobs.state_directory: {state} had mode 0777, .*; the mode is 0700 now")
         self.assertEqual(state.stat().st_mode & 0o777, 0o700)
 
     def test_a_folder_of_other_things_that_is_open_to_the_world_is_refused(self):

@@ -143,11 +143,11 @@ class OpenFiles(Supervised):
         resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE, (lowest, hard))
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(daemon.socket))
-            net.wait_for(lambda: "no connection can be taken: Too many open files" in daemon.log(), "the log says so")
+            net.wait_for(lambda: "no connection can be accepted: Too many open files" in daemon.log(), "the log says so")
             self.assertIn("raise LimitNOFILE", daemon.log())
             # systemd can not be told without a descriptor; the log needs none.
             net.wait_for(lambda: re.search("refusing jobs: .*Too many open files", daemon.log()), "it is not ready")
-            self.assertEqual(daemon.log().count("no connection can be taken"), 1)
+            self.assertEqual(daemon.log().count("no connection can be accepted"), 1)
         resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE, (hard, hard))
         self.assertEqual(daemon.control("status").code, 0)
         net.wait_for(lambda: net.http_get(daemon, "/readyz")[0] == 200, "it is ready again")

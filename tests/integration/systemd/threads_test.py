@@ -77,10 +77,10 @@ class Threads(unittest.TestCase):
             connection.call(stream, "/cuzk.v1.ProvingEngine/AwaitProof", b"\x0a\x04long")
         status, text = connection.first_status()
         self.assertEqual(status, "14", text)  # UNAVAILABLE
-        self.assertIn("no thread can be made for a call", text)
+        self.assertIn("cannot start a thread for a call", text)
         answer = lambda: net.http_get(daemon, "/readyz")
         net.wait_for(lambda: answer()[0] == 503, "it is not ready")
-        self.assertRegex(answer()[1], "clients are not served at unix:.*no thread can be made for a call")
+        self.assertRegex(answer()[1], "clients are not served at unix:.*cannot start a thread for a call")
         none.unlink()
         net.wait_for(lambda: answer()[0] == 200, "it is ready again")
         daemon.tell("release")

@@ -153,7 +153,7 @@ TEST_F(HistoryTest, AHistoryThatCannotBeWrittenLosesNoProofAndIsToldOnce) {
   EngineStatus status = engine->Snapshot();
   EXPECT_EQ(status.counters.store_errors_total, 0u);
   ASSERT_EQ(status.last_errors.size(), 1u);
-  EXPECT_THAT(status.last_errors[0].text, HasSubstr("missing in the history"));
+  EXPECT_THAT(status.last_errors[0].text, HasSubstr("missing from the history"));
   EXPECT_THAT(status.last_errors[0].text, HasSubstr("no room"));
   scratch_.Alter("DROP TRIGGER full");
   engine.Await(engine.Submit("again", "1"));

@@ -89,7 +89,7 @@ TEST_F(Losses, OfTheLastDeviceAreCountedOverRestartsUntilTheJobFails) {
   EXPECT_THAT(stored["poison"].error, HasSubstr("was lost: "));
   EXPECT_EQ(stored["waits"].losses, 0u);
   EXPECT_EQ(stored["waits"].state, store::RowState::kUnfinished);
-  ExpectTheEnd("in progress 3 times when its device was lost or the daemon crashed");
+  ExpectTheEnd("interrupted 3 times because its device was lost or the daemon crashed");
 }
 
 TEST_F(Losses, AreNoReasonToFailWhereThereIsNoLimit) {
@@ -118,7 +118,7 @@ TEST_F(Losses, OfOneDeviceAfterAnotherAreCountedWithoutAStore) {
   }
   JobResult result = engine.Await(ticket);
   EXPECT_EQ(result.state, JobState::kFailed);
-  EXPECT_THAT(result.error, HasSubstr("in progress 2 times"));
+  EXPECT_THAT(result.error, HasSubstr("interrupted 2 times"));
   for (size_t i = 0; i < 3; ++i) engine.device(i).Release();
   EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);  // a device is left for others
 }
@@ -192,14 +192,14 @@ TEST_F(Kills, WithAJobOnTheDeviceCountUntilItFails) {
   EXPECT_EQ(Stored()["poison"].losses, 2u);
   Kill();
   EXPECT_EQ(Stored()["waits"].losses, 0u);
-  ExpectTheEnd("the daemon crashed; the job was in progress 3 times");
+  ExpectTheEnd("the daemon crashed; the job was interrupted 3 times");
 }
 
 TEST_F(Kills, InParsingCountToo) {
   ASSERT_EQ(setenv("CUZK_LOSSES_PARSING", "1", 1), 0);
   for (int life = 0; life < 3; ++life) Kill();
   ASSERT_EQ(unsetenv("CUZK_LOSSES_PARSING"), 0);
-  ExpectTheEnd("in progress 3 times");
+  ExpectTheEnd("interrupted 3 times");
 }
 
 }  // namespace

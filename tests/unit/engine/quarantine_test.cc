@@ -31,7 +31,7 @@ TEST(Quarantine, ADeviceWhoseProofsAreWrongTwiceIsTakenOutAndTheWorkGoesOn) {
     EXPECT_THAT(status.devices[0].service_reason, HasSubstr("2 of its proofs were wrong"));
     EXPECT_EQ(status.counters.quarantines_total, 1u);
     EXPECT_TRUE(std::any_of(status.last_errors.begin(), status.last_errors.end(), [](const ErrorStatus& error) {
-      return error.text.find("is taken out: 2 of its proofs were wrong") != std::string::npos;
+      return error.text.find("is taken out of service: 2 of its proofs were wrong") != std::string::npos;
     }));
     const uint64_t before = engine.device(0).calls(FaultPoint::kStart);
     EXPECT_TRUE(engine.Verifies(engine.Prove("9"), 9));
@@ -124,7 +124,8 @@ TEST(Quarantine, TheLastDeviceGoesOnAndIsTold) {
   const EngineStatus status = engine->Snapshot();
   EXPECT_EQ(status.devices[0].service, DeviceService::kDoubted);
   EXPECT_EQ(status.devices[0].service_reason, "Xid 79");
-  EXPECT_THAT(status.last_errors.at(0).text, HasSubstr("should be taken out: Xid 79; it goes on, because no other"));
+  EXPECT_THAT(status.last_errors.at(0).text,
+              HasSubstr("should be taken out of service: Xid 79; it stays in service, because no other"));
   EXPECT_TRUE(engine.Verifies(engine.Prove("3"), 3));
   // Nor may an operator take it out.
   EXPECT_TRUE(absl::IsFailedPrecondition(engine->SetDevice("GPU-small-0", false).status()));

@@ -92,7 +92,7 @@ TEST(Shortage, ALoadThatRequestsLeaveNoRoomForIsRefusedInWords) {
   JobResult result = engine.Prove("1");
   EXPECT_EQ(result.state, JobState::kFailed);
   EXPECT_THAT(result.error, HasSubstr("what is needed for parameters does not fit into the memory budget"));
-  EXPECT_THAT(result.error, HasSubstr("will not be given back"));
+  EXPECT_THAT(result.error, HasSubstr("will not be released"));
   // A preload that stands alone is served.
   EXPECT_TRUE(engine->Preload("porep-2k").ok());
 }
@@ -107,8 +107,7 @@ TEST(Shortage, WithoutAStoreTheLoadIsRefusedAndTheEngineGoesOn) {
   engine.work().ReleaseSlow();
   for (const JobTicket& ticket : {first, second}) {
     JobResult result = engine.Await(ticket);
-    EXPECT_TRUE(result.state == JobState::kCompleted ||
-                result.error.find("will not be given back") != std::string::npos)
+    EXPECT_TRUE(result.state == JobState::kCompleted || result.error.find("will not be released") != std::string::npos)
         << result.error;
   }
   engine.WaitFor([&](const EngineStatus&) { return Used(engine, MemoryClass::kRequests) == 0; });

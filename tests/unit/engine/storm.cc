@@ -105,7 +105,8 @@ void Storm::Judge(const Promise& promise, const JobResult& result) {
       using testing::HasSubstr;
       if (!promise.request.refused.empty() && result.error.find(promise.request.refused) != std::string::npos) break;
       if (promise.may_expire && result.error.starts_with("the deadline passed")) break;
-      EXPECT_THAT(result.error, testing::AnyOf(HasSubstr("(injected)"), HasSubstr("neither did the one before")));
+      EXPECT_THAT(result.error,
+                  testing::AnyOf(HasSubstr("(injected)"), HasSubstr("second wrong proof of the partition")));
       break;
     }
     default:

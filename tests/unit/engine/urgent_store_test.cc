@@ -100,7 +100,7 @@ TEST_F(UrgentStoreTest, AnEndThatHangsIsToldBeforeItIsRecorded) {
     engine.WaitFor([](const EngineStatus& status) { return status.counters.partitions_total == 2; });
     clock_.Advance(kUrgentPatience);
     EXPECT_TRUE(engine.Verifies(engine.Await(winning), 1));
-    EXPECT_THAT(engine->Snapshot().last_errors[0].text, HasSubstr("its callers are answered before"));
+    EXPECT_THAT(engine->Snapshot().last_errors[0].text, HasSubstr("the callers get it now"));
     EXPECT_EQ(engine->Snapshot().kinds[Kind::kWinning].completed_total, 1u);
     // Other jobs wait for their record.
     EXPECT_TRUE(absl::IsDeadlineExceeded(engine->Await(porep.key, TimePoint{}).status()));

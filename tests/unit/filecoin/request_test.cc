@@ -123,7 +123,7 @@ TEST(ParseRequest, NonInteractiveWaitsForAggregates) {
   request.registered_proof = 5;  // what intake cannot see
   Status status = ParseRequest(request).status();
   EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
-  EXPECT_NE(std::string(status.message()).find("waits for aggregates"), std::string::npos);
+  EXPECT_NE(std::string(status.message()).find("non-interactive PoRep is not supported"), std::string::npos);
 }
 
 TEST(ParseRequest, AnotherPartitionIndexIsNamed) {

@@ -94,7 +94,7 @@ TEST_F(DevicesTest, AutoTakesTheCpuOnlyWhereTheBusShowsNoCard) {
   EXPECT_THAT(std::string(search.choice.status().message()),
               AllOf(HasSubstr("this machine has 1 NVIDIA card (0000:3b:00.0), and none can be used"),
                     HasSubstr("cuInit: 803 (SystemDriverMismatch)"), HasSubstr("; reboot"),
-                    HasSubstr("devices.use = \"cpu\" proves without a card")));
+                    HasSubstr("set devices.use = \"cpu\" to prove without a card")));
 }
 
 TEST_F(DevicesTest, ACardThatTheDriverShowsIsTakenWhateverTheBusShows) {
@@ -133,7 +133,7 @@ TEST_F(DevicesTest, KindsAreOfTheCardsThatAreNamed) {
   const Status none = KindsOf(search.choice->devices, *ParseKinds({"7=snap"})).status();
   EXPECT_TRUE(absl::IsUnavailable(none));
   EXPECT_THAT(std::string(none.message()),
-              HasSubstr("no card 7 is used; those are 0 (GPU-double-0), 1 (GPU-double-1)"));
+              HasSubstr("card 7 is not in use; the cards in use are 0 (GPU-double-0), 1 (GPU-double-1)"));
 }
 
 TEST_F(DevicesTest, WhatCannotComeIsNotWaitedFor) {

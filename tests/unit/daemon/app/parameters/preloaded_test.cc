@@ -30,7 +30,7 @@ TEST(PreloadedAreHeldTest, OneThatWasDroppedIsAnErrorWithItsNumbers) {
       StatusWith({{.circuit = "wpost-32g", .state = State::kLoading}, {.circuit = "snap-32g", .state = State::kReady}});
   const Status held = PreloadedAreHeld({"wpost-32g", "snap-32g"}, kBytes, status);
   ASSERT_TRUE(absl::IsResourceExhausted(held));
-  EXPECT_THAT(std::string(held.message()), HasSubstr("params.preload: wpost-32g is dropped again"));
+  EXPECT_THAT(std::string(held.message()), HasSubstr("params.preload: wpost-32g cannot stay loaded"));
   EXPECT_THAT(std::string(held.message()), HasSubstr("wpost-32g 59392 MiB, snap-32g 32768 MiB"));
   EXPECT_THAT(std::string(held.message()), HasSubstr("NVIDIA H200 142336 MiB"));
 }
