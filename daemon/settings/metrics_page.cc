@@ -30,8 +30,9 @@ std::string CodeList(std::string_view labels) {
 std::string MetricsPage() {
   std::string page =
       "# Metrics\n\nPrinted by `cuzkd --print-metrics`. `/metrics` at `http.listen` serves these metrics in "
-      "Prometheus\' text "
-      "format.\nTimes are in seconds and sizes in bytes. Counters start at 0 with the daemon.\n\n"
+      "Prometheus\' text format.\nTimes are in seconds and sizes in bytes. Counters start at 0 when the daemon starts, "
+      "except\n`cuzk_proofs_completed_total`, `cuzk_proofs_failed_total` and `cuzk_proofs_cancelled_total`, which the "
+      "job store\nkeeps over restarts.\n\n"
       "| metric | type | labels | meaning |\n|---|---|---|---|\n";
   for (const MetricRow& row : MetricTable()) {
     page += StrCat("| `", row.name, "` | ", TypeName(row.type), " | ", CodeList(row.labels), " | ", row.help, " |\n");
