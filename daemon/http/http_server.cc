@@ -278,7 +278,11 @@ void HttpServer::Loop::Tick() {
     if (connection.step != Connection::Step::kPage && connection.until < now) late.push_back(id);
   }
   for (uint64_t id : late) {
+    // Perhaps this thread was late and not the client: what has arrived is taken first, what can be sent is sent.
+    if (connections_.at(id).step != Connection::Step::kLinger) Handle(id);
     auto connection = connections_.find(id);
+    if (connection == connections_.end() || connection->second.step == Connection::Step::kPage) continue;
+    if (connection->second.until >= now) continue;
     if (connection->second.step == Connection::Step::kRequest && !connection->second.bytes.empty()) {
       Send(connection, {.text = PageMaker::Refusal(408)});
     } else {

@@ -6,6 +6,7 @@ Usage: fuzz_test.py BIN VECTORS PARAMETERS
 """
 
 import contextlib
+import http.client
 import os
 import random
 import socket
@@ -189,7 +190,14 @@ class Fuzz(unittest.TestCase):
                 self.assertEqual(connection.status_of(1)[0], "0")
             finally:
                 connection.close()
-            self.assertEqual(net.http_get(self.daemon, "/healthz")[0], 200)
+            begin = time.monotonic()
+            try:
+                self.assertEqual(net.http_get(self.daemon, "/healthz")[0], 200)
+            except http.client.RemoteDisconnected:
+                # A request may take 5 s; on a busy machine this client itself may need longer to send it.
+                if time.monotonic() - begin < 5:
+                    raise
+                continue
             self.served += 1
             most = max(most, memory(self.daemon, "VmHWM"))
             self.assertLess(most - self.before, INGRESS + SLACK)

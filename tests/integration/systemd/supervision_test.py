@@ -203,7 +203,7 @@ class Watchdog(Supervised):
         self.systemd.forget()
         daemon.process.send_signal(signal.SIGCONT)
         self.systemd.wait_for("WATCHDOG=1")
-        self.assertNotIn("stands still", daemon.log())
+        self.assertNotIn("makes no progress", daemon.log())
         daemon.tell("release")
         self.assertEqual(daemon.control("await", "held").code, 0)
 

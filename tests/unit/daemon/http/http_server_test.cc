@@ -3,8 +3,15 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <thread>
 
 namespace cuzk::daemon {
 namespace {
@@ -12,14 +19,18 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Sends the text to a port of this machine and reads until the other end closes.
-std::string Exchange(unsigned port, const std::string& request) {
+int Connect(unsigned port) {
   int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in name{};
   name.sin_family = AF_INET;
   name.sin_port = htons(static_cast<uint16_t>(port));
   name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&name), sizeof name), 0);
+  return fd;
+}
+
+// Sends the text and reads until the other end closes.
+std::string Exchange(int fd, const std::string& request) {
   EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
   std::string answer;
   char buffer[4096];
@@ -39,7 +50,7 @@ class HttpServerTest : public ::testing::Test {
     server_ = *std::move(server);
   }
   std::string Get(const std::string& path, const std::string& host = "localhost") {
-    return Exchange(server_->port(), StrCat("GET ", path, " HTTP/1.1\r\nHost: ", host, "\r\n\r\n"));
+    return Exchange(Connect(server_->port()), StrCat("GET ", path, " HTTP/1.1\r\nHost: ", host, "\r\n\r\n"));
   }
   std::unique_ptr<HttpServer> server_;
 };
@@ -56,7 +67,8 @@ TEST_F(HttpServerTest, EverythingElseIsRefused) {
   EXPECT_THAT(Get("/"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(Get("/status/../../etc/passwd"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(Get("/status2"), StartsWith("HTTP/1.1 404 "));
-  std::string post = Exchange(server_->port(), "POST /status HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  std::string post =
+      Exchange(Connect(server_->port()), "POST /status HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
   EXPECT_THAT(post, StartsWith("HTTP/1.1 405 "));
 }
 
@@ -72,7 +84,7 @@ TEST_F(HttpServerTest, NoOtherSiteMayReadIt) {
 // What HTTP/1.1 says of methods and targets, whatever the page.
 TEST_F(HttpServerTest, MethodsAndTargetsOfHttp) {
   auto ask = [this](const std::string& line) {
-    return Exchange(server_->port(), StrCat(line, " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    return Exchange(Connect(server_->port()), StrCat(line, " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   };
   const std::string page = ask("GET /status"), head = ask("HEAD /status");
   EXPECT_THAT(head, StartsWith("HTTP/1.1 200 "));
@@ -95,13 +107,13 @@ TEST_F(HttpServerTest, MethodsAndTargetsOfHttp) {
     EXPECT_THAT(ask(line), HasSubstr("Allow: GET, HEAD, OPTIONS\r\n"));
   }
   EXPECT_THAT(ask("BREW /status"), StartsWith("HTTP/1.1 501 "));
-  EXPECT_THAT(Exchange(server_->port(), "GET /status\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(Exchange(Connect(server_->port()), "GET /status\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
 }
 
 // Whatever its client asks for, and even if that has sent its next request already.
 TEST_F(HttpServerTest, AConnectionEndsWithItsAnswer) {
   std::string request = "GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n";
-  const std::string answer = Exchange(server_->port(), request + request);
+  const std::string answer = Exchange(Connect(server_->port()), request + request);
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
   EXPECT_THAT(answer, HasSubstr("Connection: close\r\n"));
   EXPECT_EQ(answer.find("HTTP/1.1", 1), answer.npos) << answer;
@@ -131,6 +143,48 @@ TEST_F(HttpServerTest, IdleConnectionsKeepNobodyWaiting) {
     }
   }
   EXPECT_EQ(closed, 0u);
+}
+
+// A processor that is taken away: threads that get the signal go on when they are told to.
+std::atomic<size_t> paused;
+std::atomic<bool> go_on;
+void Pause(int) {
+  ++paused;
+  while (!go_on) {
+    const timespec moment{.tv_nsec = 1'000'000};
+    nanosleep(&moment, nullptr);
+  }
+}
+
+void PauseOtherThreads() {
+  size_t others = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const pid_t thread = std::stoi(task.path().filename().string());
+    if (thread != gettid() && syscall(SYS_tgkill, getpid(), thread, SIGUSR1) == 0) ++others;
+  }
+  while (paused < others) std::this_thread::yield();
+}
+
+TEST_F(HttpServerTest, ARequestThatCameWhileTheServerWasLateIsAnswered) {
+  const int silent = Connect(server_->port()), begun = Connect(server_->port());
+  const std::string request = "GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  ASSERT_EQ(write(begun, request.data(), 5), 5);
+  EXPECT_THAT(Get("/status"), StartsWith("HTTP/1.1 200 "));  // the two before it have been accepted
+  paused = 0;
+  go_on = false;
+  struct sigaction pause {};
+  pause.sa_handler = Pause;
+  struct sigaction before {};
+  ASSERT_EQ(sigaction(SIGUSR1, &pause, &before), 0);
+  PauseOtherThreads();
+  ASSERT_EQ(write(silent, request.data(), 5), 5);
+  ASSERT_EQ(write(silent, request.data() + 5, request.size() - 5), static_cast<ssize_t>(request.size() - 5));
+  ASSERT_EQ(write(begun, request.data() + 5, request.size() - 5), static_cast<ssize_t>(request.size() - 5));
+  std::this_thread::sleep_for(std::chrono::seconds(6));  // more than the five that a request may take
+  go_on = true;
+  EXPECT_THAT(Exchange(silent, ""), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(Exchange(begun, ""), StartsWith("HTTP/1.1 200 "));
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_F(HttpServerTest, APortInUseIsAnError) {
