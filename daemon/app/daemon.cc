@@ -213,6 +213,7 @@ void Daemon::Parts::LookForKinds() {
 
 void Daemon::Parts::TellHealth() {
   MutexLock lock(health_mutex);
+  if (health_over) return;
   const Status ready = Ready();
   const bool same_kinds = std::exchange(told_kinds, kinds) == kinds;
   if (told_serving == ready.ok() && same_kinds) return;
@@ -339,6 +340,10 @@ void Daemon::Drain() {
   p.log.Info("draining: accepted jobs continue, further requests are refused");
   uint32_t ended = p.engine->Drain(std::chrono::steady_clock::now() + p.drain.load());
   if (ended > 0) p.log.Warning(StrCat(ended, " jobs were ended before they finished"));
+  {
+    MutexLock lock(p.health_mutex);
+    p.health_over = true;  // the server that tells it goes
+  }
   p.server->Shutdown(std::chrono::seconds(5));
   p.log.Info("stopped");
 }

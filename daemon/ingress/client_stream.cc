@@ -60,7 +60,7 @@ ClientStream::Result ClientStream::Write(std::string& bytes) {
     bytes.erase(0, static_cast<size_t>(given));
     return Result::kDone;
   }
-  if (SSL_is_init_finished(session_.get()) == 0) return Result::kLater;
+  if (!may_write()) return Result::kLater;
   ERR_clear_error();
   const int given = SSL_write(session_.get(), bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), INT_MAX)));
   if (given <= 0) return Judge(given);
@@ -69,7 +69,7 @@ ClientStream::Result ClientStream::Write(std::string& bytes) {
 }
 
 void ClientStream::EndWriting() {
-  if (session_ != nullptr && !failed_ && SSL_is_init_finished(session_.get()) != 0) SSL_shutdown(session_.get());
+  if (session_ != nullptr && !failed_ && may_write()) SSL_shutdown(session_.get());
   ERR_clear_error();
   shutdown(socket_.get(), SHUT_WR);
 }

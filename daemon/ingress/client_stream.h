@@ -36,6 +36,10 @@ class ClientStream {
   void EndWriting();
 
   int fd() const { return socket_.get(); }
+  /// Bytes can be written now or once the socket has room: a handshake, if there is one, has ended.
+  bool may_write() const { return session_ == nullptr || SSL_is_init_finished(session_.get()) != 0; }
+  /// TLS holds bytes that Read gives at once, and for which nothing arrives at the socket any more.
+  bool holds_bytes() const { return session_ != nullptr && SSL_pending(session_.get()) > 0; }
   /// TLS must write before it can read.
   bool wants_to_write() const { return wants_to_write_; }
   const std::string& error() const { return error_; }

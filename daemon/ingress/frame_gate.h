@@ -42,9 +42,12 @@ class FrameGate final : private FrameHandler {
   void FromServer(std::string_view bytes) { client_.Pass(bytes); }
   /// Ends what takes too long. To be called about once a second; errors as of FromClient.
   Status Tick(Time now);
-  /// Nothing of this connection counts any more; to be called once gRPC's side is closed, before another connection
-  /// gets its number.
-  void Forget() { calls_.Forget(); }
+  /// Nothing of this connection counts any more, and what the client still sends is dropped; to be called once gRPC's
+  /// side is closed, before another connection gets its number.
+  void Forget() {
+    calls_.Forget();
+    ended_ = true;
+  }
   /// What calls hold whose first message has not arrived.
   uint64_t waiting_bytes() const { return calls_.waiting_bytes(); }
 
@@ -73,7 +76,7 @@ class FrameGate final : private FrameHandler {
   HeaderBlocks headers_;
   std::string to_server_;
   Time now_;
-  bool ended_ = false;        // by an error
+  bool ended_ = false;        // by an error, or by Forget
   uint32_t last_stream_ = 0;  // of the calls that began
   double frames_ = kControlBurst;
   Time frames_at_;

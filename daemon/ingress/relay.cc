@@ -190,6 +190,12 @@ bool Relay::Loop::Adopt(Descriptor client, bool tcp, int& failed) {
     parts_.ended("no_memory", "a connection was refused: grpc.ingress_memory is used up");
     return true;
   }
+  TlsSession session = SessionFor(tcp);
+  if (tcp && parts_.identity != nullptr && session == nullptr) {  // never in plaintext instead
+    failed = ENOMEM;
+    parts_.memory->Return(kConnectionBytes);
+    return false;
+  }
   std::array<int, 2> pair{-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair.data()) != 0) {
     failed = errno;
@@ -206,7 +212,7 @@ bool Relay::Loop::Adopt(Descriptor client, bool tcp, int& failed) {
   const uint64_t id = next_id_++;
   Entry& entry = connections_[id];
   entry.connection = std::make_unique<RelayedConnection>(
-      ClientStream(std::move(client), SessionFor(tcp)), std::move(ours), pair[1],
+      ClientStream(std::move(client), std::move(session)), std::move(ours), pair[1],
       FrameGate::Parts{
           .memory = parts_.memory, .max_message = parts_.max_message, .make_room = [this] { return MakeRoom(); }},
       clock_.Now());
@@ -243,6 +249,7 @@ void Relay::Loop::Register(uint64_t id, Entry& entry) {
   const RelayedConnection::Interest wanted = connection.Wanted();
   Arm(connection.client_fd(), Tag(id, Side::kClient), wanted.client, entry.registered.client);
   Arm(connection.server_fd(), Tag(id, Side::kServer), wanted.server, entry.registered.server);
+  if (connection.readable()) ready_.insert(id);
 }
 
 void Relay::Loop::Arm(int fd, uint64_t tag, uint32_t wanted, uint32_t& registered) {

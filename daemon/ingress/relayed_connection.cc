@@ -34,8 +34,7 @@ bool RelayedConnection::Pump(std::span<char> buffer, Time now) {
 
 bool RelayedConnection::ReadClient(std::span<char> buffer, Time now) {
   if (client_ == Client::kGone) return false;
-  const bool full = gate_.to_server().size() >= kBacklog || gate_.to_client().size() >= kBacklog;
-  if (client_ == Client::kOpen && full) return false;
+  if (client_ == Client::kOpen && !has_room()) return false;
   size_t size = 0;
   switch (stream_.Read(buffer, size)) {
     case ClientStream::Result::kDone:
@@ -128,8 +127,9 @@ RelayedConnection::Interest RelayedConnection::Wanted() const {
   const size_t to_client = gate_.to_client().size(), to_server = gate_.to_server().size();
   Interest wanted;
   if (client_ != Client::kGone) {
-    const bool reads = client_ == Client::kEnding || (to_client < kBacklog && to_server < kBacklog);
-    wanted.client = (reads ? kIn : 0) | (to_client > 0 || stream_.wants_to_write() ? kOut : 0);
+    const bool reads = client_ == Client::kEnding || has_room();
+    const bool writes = (to_client > 0 && stream_.may_write()) || stream_.wants_to_write();
+    wanted.client = (reads ? kIn : 0) | (writes ? kOut : 0);
   }
   if (server_.open()) {
     wanted.server = (to_client < kBacklog ? kIn : 0) | (to_server > 0 ? kOut : 0);

@@ -32,6 +32,8 @@ class RelayedConnection {
   /// To be called about once a second.
   void Tick(Time now);
   Interest Wanted() const;
+  /// Pump would read from the client, though no event of its socket will say so.
+  bool readable() const { return client_ == Client::kOpen && has_room() && stream_.holds_bytes(); }
   /// Both sides are over.
   bool over() const { return client_ == Client::kGone && !server_.open(); }
   /// Why the gate, or TLS, ended the connection; OK otherwise. Told once.
@@ -57,6 +59,7 @@ class RelayedConnection {
   void ReadServer(std::span<char> buffer);
   void WriteServer();
   void WriteClient(Time now);
+  bool has_room() const { return gate_.to_server().size() < kBacklog && gate_.to_client().size() < kBacklog; }
   void LoseClient();
   void EndWith(Status why);
 

@@ -111,6 +111,15 @@ TEST_F(FrameGateTest, AMessageCountsUntilItsCallEnds) {
   EXPECT_THAT(FramesIn(gate_.to_client()), ::testing::SizeIs(1));
 }
 
+// gRPC has closed its end, and the client's frames have no reader.
+TEST_F(FrameGateTest, NothingCountsAnyMoreOnceItIsForgotten) {
+  ASSERT_TRUE(Open(1).ok());
+  gate_.Forget();
+  ASSERT_TRUE(Open(3).ok());
+  ASSERT_TRUE(Client(Made(kData, 0, 3, Message(1000).substr(0, 100))).ok());
+  EXPECT_EQ(memory_.in_use(), 0u);
+}
+
 TEST_F(FrameGateTest, AMessageThatIsTooLongIsReplacedByItsRefusal) {
   ASSERT_TRUE(Open(1).ok());
   FramesIn(gate_.to_server());
