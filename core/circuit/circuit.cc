@@ -128,12 +128,6 @@ Status RecordCircuit(const CircuitSpec& spec, ShapeRecorder& recorder) {
   return absl::OkStatus();
 }
 
-Status StreamRows(const CircuitSpec& spec, r1cs::RowSink& sink) {
-  ShapeRecorder recorder;
-  recorder.set_sink(&sink);
-  return RecordCircuit(spec, recorder);
-}
-
 StatusOr<std::string> NameOfRow(const CircuitSpec& spec, uint64_t row) { return NameOf(spec, {false, row}); }
 StatusOr<std::string> NameOfAux(const CircuitSpec& spec, uint64_t aux) { return NameOf(spec, {true, aux}); }
 

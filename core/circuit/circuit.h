@@ -34,9 +34,6 @@ StatusOr<std::shared_ptr<const r1cs::Shape>> MakeShape(const CircuitSpec& spec);
 /// Records the whole circuit on one recorder, from its beginning, in the calling thread.
 Status RecordCircuit(const CircuitSpec& spec, r1cs::ShapeRecorder& recorder);
 
-/// Streams every row of the circuit, in order, from the calling thread. Needs no memory to speak of.
-Status StreamRows(const CircuitSpec& spec, r1cs::RowSink& sink);
-
 /// One chunk of rows of the digest (docs/FORMATS.md).
 struct ChunkDigest {
   uint64_t first_row = 0;

@@ -36,8 +36,6 @@ constexpr XidRow kOther{0, kWarning, "see NVIDIA's catalogue of Xid errors", "jo
 
 }  // namespace
 
-std::span<const XidRow> Xids() { return kXids; }
-
 const XidRow& XidRowOf(unsigned long long code) {
   for (const XidRow& row : kXids) {
     if (row.code == code) return row;

@@ -1,7 +1,6 @@
 #pragma once
 // What the errors mean that NVIDIA's driver reports of its cards (Xid), as NVIDIA's catalogue has them.
 
-#include <span>
 #include <string_view>
 
 namespace cuzk::daemon {
@@ -18,9 +17,7 @@ struct XidRow {
   std::string_view meaning, advice;
 };
 
-/// One row a code that a prover meets, ascending.
-std::span<const XidRow> Xids();
-/// For a code without a row: a warning that points to the catalogue.
+/// The row of a code that a prover meets. For a code without a row: a warning that points to the catalogue.
 const XidRow& XidRowOf(unsigned long long code);
 
 }  // namespace cuzk::daemon

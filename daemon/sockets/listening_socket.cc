@@ -136,8 +136,4 @@ StatusOr<ListeningSocket> Listen(const Address& address, unsigned mode, std::str
   return address.kind == Address::Kind::kTcp ? ListenTcp(address, setting) : ListenUnix(address, mode, setting);
 }
 
-Status CheckPortIsFree(const Address& address, std::string_view setting) {
-  return ListenTcp(address, setting).status();
-}
-
 }  // namespace cuzk::daemon

@@ -25,7 +25,4 @@ struct ListeningSocket {
 /// name is unknown.
 StatusOr<ListeningSocket> Listen(const Address& address, unsigned mode, std::string_view setting);
 
-/// Why a TCP address cannot be bound, with the words of Listen; OK if it can.
-Status CheckPortIsFree(const Address& address, std::string_view setting);
-
 }  // namespace cuzk::daemon

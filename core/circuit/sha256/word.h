@@ -9,9 +9,6 @@
 
 namespace cuzk::circuit {
 
-/// The sum of up to ten words has at most this many bits.
-inline constexpr unsigned kMaxSumBits = 36;
-
 /// Sums are compared several to a row: each takes its bits' width in both sides of one equation.
 template <class Cs>
 class MultiEq {
