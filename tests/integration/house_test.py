@@ -338,7 +338,7 @@ class House(unittest.TestCase):
         wrong = []
         for test in json.loads(listing.stdout)["tests"]:
             labels = [p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"]
-            known = {"unit", "reader", "integration", "long", "fuzz", "device", "bench"}
+            known = {"unit", "large", "integration", "long", "fuzz", "device", "bench"}
             if not labels or not set(labels[0]) & known:
                 wrong.append(test["name"])
         self.assertEqual(wrong, [], "tests without a label never run")

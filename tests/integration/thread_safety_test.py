@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Clang's thread-safety analysis over sources, with the flags of a build tree: no ABSL_GUARDED_BY member is touched
+"""Clang's thread-safety analysis over core and daemon, with the flags of a build tree: no ABSL_GUARDED_BY member is touched
 without its mutex.
 
-Usage: thread_safety_test.py ROOT BUILD [FOLDER...]   (FOLDER: of the sources that are analysed; without any, all)
+Usage: thread_safety_test.py ROOT BUILD
 """
 
 import concurrent.futures
@@ -17,7 +17,6 @@ import tempfile
 import unittest
 
 ROOT = BUILD = None
-FOLDERS = []
 CLANG = shutil.which("clang++")
 ANALYSIS = ["-fsyntax-only", "-Wno-everything", "-Wthread-safety", "-Werror=thread-safety"]
 WITH_VALUE = {"-o", "-MF", "-MT", "-MQ"}
@@ -67,7 +66,7 @@ class ThreadSafety(unittest.TestCase):
     def test_no_guarded_state_is_touched_without_its_mutex(self):
         with open(BUILD / "compile_commands.json") as file:
             entries = json.load(file)
-        wanted = [ROOT / folder for folder in FOLDERS or ("core", "daemon")]
+        wanted = [ROOT / folder for folder in ("core", "daemon")]
         chosen = [entry for entry in entries
                   if any(pathlib.Path(entry["file"]).is_relative_to(folder) for folder in wanted)
                   and entry["file"].endswith(".cc")]
@@ -79,5 +78,4 @@ class ThreadSafety(unittest.TestCase):
 
 if __name__ == "__main__":
     ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    FOLDERS = sys.argv[3:]
     unittest.main(argv=sys.argv[:1], verbosity=2)
