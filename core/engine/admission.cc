@@ -127,10 +127,14 @@ bool Admission::PickPartition(std::shared_ptr<Job> job, Turn* turn) {
   PartitionTask task;
   task.index = static_cast<uint32_t>(first - job->partitions.begin());
   task.parsed = job->parsed;
+  // Since MayGo looked, the last partition that used them may have let go of the parameters, which takes no mutex. Its
+  // passage ends thereafter and wakes the loop, which finds that the job waits for parameters.
+  if (const auto& chosen = c_.parts.seams.before_device) chosen(job->id);
   task.device = ChooseDevice(*job, task.index);
+  if (task.device == nullptr) return false;
   const CircuitRecord& record = c_.circuits.Known(job->circuit);
   task.parameters = record.devices[task.device->number()].Get();
-  if (task.parameters == nullptr) return false;  // evicted this moment: the next turn looks again
+  if (task.parameters == nullptr) return false;
   turn->lease_bytes = record.lease_bytes;
   turn->host_bytes = task.parameters->plan().partition_host_bytes;
   task.job = std::move(job);

@@ -97,6 +97,8 @@ class Observer {
 struct EngineSeams {
   /// May change a proof's bytes between assembly and verification.
   std::function<void(const std::string& job_id, uint32_t partition, std::span<uint8_t> proof)> after_assembly;
+  /// Called when a job's partition is next, before its device is chosen; under the engine's mutex.
+  std::function<void(const std::string& job_id)> before_device;
   /// May change what a batch of proofs was found to be.
   std::function<bool(bool valid)> batch_answer;
   /// Called inside every operation of the job store, with its name; may block as a disk does.

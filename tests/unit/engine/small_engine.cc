@@ -94,6 +94,7 @@ SmallEngine::SmallEngine(SmallEngineOptions options)
   parts.self_test = options.self_test;
   parts.device_kinds = options.kinds;
   parts.seams = {.after_assembly = options.after_assembly,
+                 .before_device = options.before_device,
                  .batch_answer = options.batch_answer,
                  .store = options.store,
                  .store_patience = options.store_patience,

@@ -98,6 +98,7 @@ struct SmallEngineOptions {
   /// If not 0, each device answers from its record after so long in its compute region.
   std::chrono::milliseconds compute{0};
   std::function<void(const std::string&, uint32_t, std::span<uint8_t>)> after_assembly;
+  std::function<void(const std::string&)> before_device;
   std::function<bool(bool)> batch_answer;
   const Clock* clock = &Clock::System();
   engine::Observer* observer = nullptr;
