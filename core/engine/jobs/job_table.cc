@@ -13,7 +13,9 @@ std::shared_ptr<Job> JobTable::FindEqual(const std::string& id, filecoin::Kind k
     const auto& job = jobs_.at(*key);
     const Life life = job->life.now();
     const bool kept = (life == Life::kReporting || life == Life::kEnded) && job->outcome == JobState::kCompleted;
-    if ((!Over(*job) || kept) && job->facts.kind == kind && job->digest == digest) return job;
+    // Its callers get the proof once it is recorded, which a slow disk may take long for.
+    const bool recorded = life == Life::kRecording && job->recording.state == JobState::kCompleted;
+    if ((!Over(*job) || kept || recorded) && job->facts.kind == kind && job->digest == digest) return job;
   }
   return nullptr;
 }

@@ -68,6 +68,21 @@ TEST_F(StoreHangTest, AnEndThatHangsIsToldAndComesLater) {
   engine.WaitFor([](const EngineStatus& status) { return status.not_ready.empty(); });
 }
 
+TEST_F(StoreHangTest, AnEqualRequestJoinsAJobWhoseProofIsBeingRecorded) {
+  SmallEngine engine(Options());
+  hanging_.Hold("finish");
+  const JobTicket ticket = engine.Submit("a", "1");
+  hanging_.AwaitOne();
+  const JobTicket again = engine.Submit("a", "1");
+  EXPECT_TRUE(again.joined);
+  EXPECT_EQ(again.key, ticket.key);
+  engine->Abandon(again);  // nothing is cancelled: the proof is made
+  hanging_.Release();
+  EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 1));
+  EXPECT_TRUE(engine.Verifies(engine.Await(again), 1));
+  EXPECT_EQ(engine->Snapshot().counters.partitions_total, 1u);
+}
+
 TEST_F(StoreHangTest, ProvingGoesOnWhileTheDiskHangs) {
   SmallEngine engine(Options());
   engine.device().Hold();
