@@ -144,7 +144,10 @@ StatusOr<PreloadResult> Engine::Preload(const std::string& circuit_id, std::stop
   }
   size_t ready = 0;
   for (const prover::ParameterStatus& status : impl_->parameters->Snapshot()) {
-    ready += status.circuit == circuit_id && status.state == prover::ParameterStatus::State::kReady;
+    // What a device has that gets no work helps nobody.
+    const bool works =
+        std::ranges::any_of(devices, [&](const DeviceStage* d) { return &d->device() == status.device; });
+    ready += works && status.circuit == circuit_id && status.state == prover::ParameterStatus::State::kReady;
   }
   if (ready >= devices.size()) return PreloadResult{.already_loaded = true};
   if (!impl_->parameters->Available(*circuit)) return impl_->parameters->Missing(*circuit);

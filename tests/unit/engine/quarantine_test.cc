@@ -192,6 +192,19 @@ TEST(Quarantine, ALoadOfADeviceThatIsTakenOutEndsAndTheOtherOneServesTheJob) {
   EXPECT_TRUE(engine.Verifies(engine.Await(ticket), 2));
 }
 
+TEST(Quarantine, WhatADeviceThatIsOutHasLoadedIsNotCountedAsLoaded) {
+  SmallEngine engine(Two());
+  ASSERT_TRUE(engine->SetDevice("GPU-small-1", false).ok());
+  ASSERT_TRUE(engine->Preload("porep-2k").ok());
+  ASSERT_TRUE(engine->SetDevice("GPU-small-1", true).ok());
+  ASSERT_TRUE(engine->SetDevice("GPU-small-0", false).ok());
+  const auto loaded = engine->Preload("porep-2k");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_FALSE(loaded->already_loaded);
+  EXPECT_EQ(engine.device(1).calls(FaultPoint::kLoad), 1u);
+  EXPECT_TRUE(engine->Preload("porep-2k")->already_loaded);
+}
+
 TEST(Quarantine, ADeviceThatIsNotThereIsNamedWithThoseThatAre) {
   SmallEngine engine(Two());
   const Status status = engine->SetDevice("GPU-none", false).status();
