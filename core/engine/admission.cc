@@ -89,7 +89,7 @@ bool Admission::MayGo(uint64_t key) {
     case Life::kWaiting:
       return true;
     case Life::kSetAside:
-      return c_.state.loads == 0;
+      return !Loads();
     case Life::kProving:
       break;
     default:
@@ -109,7 +109,7 @@ bool Admission::Pick(Turn* turn) {
       c_.state.scheduler.Next([this](uint64_t k) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) { return MayGo(k); });
   if (!key) return false;
   turn->seen = budget_.ChangeCount();
-  turn->in_flight = c_.state.in_flight > 0;
+  turn->in_flight = InFlight();
   std::shared_ptr<Job> job = c_.state.jobs.Find(*key);
   if (job->parsed) return PickPartition(std::move(job), turn);
   PickParse(std::move(job), turn);

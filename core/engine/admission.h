@@ -60,6 +60,15 @@ class Admission {
   bool SetAside(StateLock& lock, const Job* favoured) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   std::vector<Parameters> TakeFresh(const StateLock& lock, const std::string& except)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// Whether anything is on its way that memory may come back from.
+  bool InFlight() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
+    return c_.state.in_flight > c_.state.partitions_given_up.Abandoned(c_.Now());
+  }
+  /// Whether parameters are on their way.
+  bool Loads() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
+    return c_.state.loads > c_.state.loads_given_up.Abandoned(c_.Now());
+  }
+  /// The same, or a job waits for some.
   bool IsLoading() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 
   const StageContext& c_;

@@ -112,15 +112,19 @@ Status Engine::Impl::LoadEverywhere(const filecoin::Circuit& circuit, const std:
   std::stop_callback by_caller(stop, [&] { either.request_stop(); });
   std::stop_callback by_engine(state().loading.get_token(), [&] { either.request_stop(); });
   for (DeviceStage* device : devices) {
+    unsigned begun = 0;
+    {
+      StateLock lock(state(), Actor::kCaller);
+      begun = pipeline.circuits().BeginLoad(device->number());
+    }
     Status loaded =
         either.stop_requested()
             ? absl::CancelledError("cancelled before parameters were loaded")
             : parameters->Get(device->device(), {circuit, shape, UrgencyOf(Priority::kNormal)}, either.get_token(), {})
                   .status();
-    if (absl::IsCancelled(loaded) && !stop.stop_requested()) {
-      StateLock lock(state(), Actor::kCaller);
-      CUZK_RETURN_IF_ERROR(Working());
-    }
+    StateLock lock(state(), Actor::kCaller);
+    pipeline.circuits().EndLoad(device->number(), begun);
+    if (absl::IsCancelled(loaded) && !stop.stop_requested()) CUZK_RETURN_IF_ERROR(Working());
     CUZK_RETURN_IF_ERROR(loaded);
   }
   return absl::OkStatus();

@@ -21,7 +21,7 @@ std::vector<Parameters> Admission::TakeFresh(const StateLock& lock, const std::s
 }
 
 bool Admission::IsLoading() const {
-  if (c_.state.loads > 0) return true;
+  if (Loads()) return true;
   for (const auto& [key, job] : c_.state.jobs.jobs()) {
     if (job->life.Is(Life::kLoading)) return true;
   }
@@ -60,8 +60,8 @@ bool Admission::Refused(const Turn& turn, const Status& status) {
   StateLock lock(c_.state, Actor::kScheduler);
   if (Over(job)) return true;
   if (absl::IsUnavailable(status)) {
-    if (turn.in_flight || c_.state.in_flight > 0) return false;  // its end wakes the loop
-    if (budget_.ChangeCount() != turn.seen) return true;         // something has come back since
+    if (turn.in_flight || InFlight()) return false;       // its end wakes the loop
+    if (budget_.ChangeCount() != turn.seen) return true;  // something has come back since
     yielded = TakeFresh(lock, job.circuit);
     if (!yielded.empty()) return true;
     if (IsLoading()) {
@@ -88,7 +88,9 @@ bool Admission::Relieve() {
     loading += status.state == prover::ParameterStatus::State::kLoading;
   }
   StateLock lock(c_.state, Actor::kScheduler);
-  if (c_.state.stopping || c_.state.in_flight > 0 || synthesis_.idle() < synthesis_.threads()) return false;
+  if (c_.state.stopping || InFlight() || synthesis_.idle() < synthesis_.threads()) return false;
+  // What hangs in a device does not wait for memory, nor does it come back.
+  loading -= std::min<uint64_t>(loading, static_cast<uint64_t>(c_.state.loads_given_up.Abandoned(c_.Now())));
   if (waiting < loading || c_.state.loads != loads) return false;
   // Every load waits for memory, and nothing that holds any is on its way.
   yielded = TakeFresh(lock, "");

@@ -96,7 +96,7 @@ void DeviceStage::Begin(unsigned worker, const DeviceTask& task) {
   job.partitions[task.task.index].computing = false;
   job.worker = StrCat(number_, ".", worker);
   job.spent.waiting_ms += Milliseconds(c_.Now() - task.task.began);
-  workers_[worker] = Worker{task.task.job, task.task.index, c_.Now(), workers_[worker].busy, {}, false};
+  workers_[worker] = Worker{task.task.job, task.task.index, c_.Now(), workers_[worker].busy, {}, false, false};
   c_.reports.Publish(job);
   // Under the mutex, so that the bars are in the order in which the workers took their partitions.
   c_.reports.Draw(job, task.task.index, "waiting", StrCat("device ", number_, " queue"), task.task.began);
@@ -145,6 +145,7 @@ bool DeviceStage::Computed(unsigned worker, const PartitionTask& task, Duration 
                            std::optional<prover::DeviceTimes> times) {
   StateLock lock(c_.state, Actor::kWorker);
   const bool taken_back = workers_[worker].taken_back;
+  if (workers_[worker].given_up) c_.state.partitions_given_up.CameBack();
   workers_[worker] = Worker{.busy = workers_[worker].busy + took};
   if (taken_back) return false;
   Job& job = *task.job;
@@ -232,6 +233,10 @@ void DeviceStage::LostDuring(const PartitionTask& task, const Status& why) {
 void DeviceStage::Withdraw(StateLock& lock, DeviceService as, std::string why) {
   if (service_.works()) c_.state.usable_devices--;
   service_ = {as, std::move(why), c_.Now()};
+  for (Worker& worker : workers_) {
+    if (worker.job == nullptr || std::exchange(worker.given_up, true)) continue;
+    c_.state.partitions_given_up.Add(1, c_.Now());
+  }
   auto orphans = std::make_shared<std::deque<DeviceTask>>(queue_.TakeAll());
   auto freed = std::make_shared<std::vector<LoadedParameters>>(c_.circuits.LoseDevice(number_));
   for (const DeviceTask& orphan : *orphans) c_.jobs.ReturnPartition(lock, *orphan.task.job, orphan.task.index);

@@ -60,6 +60,7 @@ class DeviceStage {
     TimePoint since{};
     Duration busy{};          // of finished partitions
     std::stop_source stop;    // of the partition
+    bool given_up = false;    // the device gets no work any more: memory that is short does not wait for it for ever
     bool taken_back = false;  // the partition is proved elsewhere: whatever becomes of it here does not count
   };
 

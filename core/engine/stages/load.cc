@@ -41,6 +41,7 @@ void LoadStage::Run(Loads loads) {
     const filecoin::Circuit* circuit = nullptr;
     Priority priority = Priority::kNormal;
     std::stop_source stop(std::nostopstate);
+    unsigned begun = 0;
     {
       StateLock lock(c_.state, Actor::kLoader);
       Job* job = nullptr;
@@ -49,6 +50,7 @@ void LoadStage::Run(Loads loads) {
       }
       if (c_.state.stopping || device_.service().now == DeviceService::kLost) return;
       load = Passage(c_.state, c_.state.loads);
+      begun = c_.circuits.BeginLoad(device_.number());
       circuit = &job->parsed->circuit();
       priority = job->priority;
       LoadedParameters& mine = Mine(c_.circuits.Of(*circuit));
@@ -60,6 +62,8 @@ void LoadStage::Run(Loads loads) {
       }
     }
     Load(*circuit, priority, stop);
+    StateLock lock(c_.state, Actor::kLoader);
+    c_.circuits.EndLoad(device_.number(), begun);
   }
 }
 

@@ -103,6 +103,8 @@ void CircuitTable::StopUnwantedLoads(const Job& over) {
 
 std::vector<LoadedParameters> CircuitTable::LoseDevice(size_t device) {
   lost_[device] = true;
+  p_.state.loads_given_up.Add(std::exchange(loads_[device].count, 0), p_.engine.clock->Now());
+  loads_[device].times_lost++;
   std::vector<LoadedParameters> freed;
   for (auto& [id, record] : circuits_) {
     LoadedParameters& lost = record.devices[device];
@@ -111,6 +113,19 @@ std::vector<LoadedParameters> CircuitTable::LoseDevice(size_t device) {
     for (LoadedParameters& other : record.devices) other.failed = absl::OkStatus();
   }
   return freed;
+}
+
+unsigned CircuitTable::BeginLoad(size_t device) {
+  loads_[device].count++;
+  return loads_[device].times_lost;
+}
+
+void CircuitTable::EndLoad(size_t device, unsigned begun) {
+  if (begun == loads_[device].times_lost) {
+    loads_[device].count--;
+  } else {
+    p_.state.loads_given_up.CameBack();
+  }
 }
 
 void CircuitTable::ReturnDevice(size_t device) {

@@ -49,7 +49,7 @@ class CircuitTable {
     const memory::Budget& budget;
     prover::PlanOptions plan;
   };
-  explicit CircuitTable(const Parts& parts) : p_(parts), lost_(parts.engine.devices.size()) {}
+  explicit CircuitTable(const Parts& parts) : p_(parts), lost_(parts.engine.devices.size()), loads_(lost_.size()) {}
 
   /// Made on the first call.
   CircuitRecord& Of(const filecoin::Circuit& circuit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
@@ -71,6 +71,9 @@ class CircuitTable {
   /// The device gets no work any more: stops its loads, and returns what it had, for the caller to destroy. What other
   /// devices failed to load is tried again, since jobs may have waited for this device.
   std::vector<LoadedParameters> LoseDevice(size_t device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// Parameters are being loaded on the device. Returns what EndLoad is told when that has ended.
+  unsigned BeginLoad(size_t device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  void EndLoad(size_t device, unsigned begun) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// It gets work again.
   void ReturnDevice(size_t device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 
@@ -78,9 +81,16 @@ class CircuitTable {
   /// Whether the circuit fits on one of the devices and in the budget.
   Status Fits(const filecoin::Circuit& circuit, const r1cs::Shape& shape, uint64_t lease_bytes) const;
 
+  /// Of one device.
+  struct Loads {
+    int count = 0;            // that go on, but for those that were given up
+    unsigned times_lost = 0;  // LoseDevice gives up all that go on
+  };
+
   const Parts p_;
   std::map<std::string, CircuitRecord> circuits_ ABSL_GUARDED_BY(kEngineState);
   std::vector<bool> lost_ ABSL_GUARDED_BY(kEngineState);  // by the number of the device: it gets no work
+  std::vector<Loads> loads_ ABSL_GUARDED_BY(kEngineState);
 };
 
 }  // namespace cuzk::engine

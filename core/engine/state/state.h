@@ -30,6 +30,23 @@ struct ErrorNote {
   TimePoint when{};
 };
 
+/// What devices that were taken out, or lost, still have. It is waited for like all that is on its way, but not for
+/// ever: a device may hang, and a call of its driver cannot be abandoned.
+struct GivenUp {
+  static constexpr std::chrono::seconds kPatience{60};
+  int count = 0;
+  TimePoint latest{};
+  void Add(int more, TimePoint now) {
+    if (more == 0) return;
+    count += more;
+    latest = now;
+  }
+  /// Before its passage ends.
+  void CameBack() { --count; }
+  /// How many are not waited for any more.
+  int Abandoned(TimePoint now) const { return now - latest < kPatience ? 0 : count; }
+};
+
 struct EngineState {
   explicit EngineState(const EngineOptions& options)
       : jobs({options.max_results, options.result_age}),
@@ -63,6 +80,9 @@ struct EngineState {
   Condition loads_wanted;  ///< a job may wait for parameters
   Condition record_work;   ///< something is to be written to the job store
   Condition device_work;   ///< a device's queue, or the urgency of what is in it, has changed
+
+  GivenUp partitions_given_up ABSL_GUARDED_BY(kEngineState);  ///< of those in flight
+  GivenUp loads_given_up ABSL_GUARDED_BY(kEngineState);       ///< of the loads
 
   // With locks of their own.
   WakeSignal admission;

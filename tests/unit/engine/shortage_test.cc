@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
+
 #include "core/engine/schedule/policy.h"
 #include "tests/unit/engine/small_engine.h"
 #include "tests/unit/groth16/scratch_dir.h"
@@ -125,6 +127,54 @@ TEST(Shortage, StoredRequestsMakeRoomForParameters) {
   engine.work().ReleaseSlow();
   EXPECT_TRUE(engine.Verifies(engine.Await(first), 2));
   EXPECT_TRUE(engine.Verifies(engine.Await(second), 3));
+}
+
+/// What remains of a device that was taken out while it had work: two partitions, or a load that nothing stops.
+enum class Remains { kPartitions, kLoad };
+
+/// Two devices of which the first is out and hangs with that.
+void TakeOutHanging(SmallEngine& engine, Remains remains, std::future<void>& preload) {
+  if (remains == Remains::kPartitions) {
+    ASSERT_TRUE(engine->SetDevice("GPU-small-1", false).ok());
+    engine.device(0).Hang();
+    engine.Submit("hangs", "2");
+    engine.WaitFor([&](const EngineStatus&) { return engine.device(0).waiting() == 2; });
+    ASSERT_TRUE(engine->SetDevice("GPU-small-1", true).ok());
+    ASSERT_TRUE(engine->Cancel("hangs").ok());
+  } else {
+    engine.device(0).HoldLoads();
+    preload = std::async(std::launch::async, [&engine] { EXPECT_TRUE(engine->Preload("porep-2k").ok()); });
+    engine.WaitFor([&](const EngineStatus&) { return engine.device(0).waiting_loads() == 1; });
+  }
+  ASSERT_TRUE(engine->SetDevice("GPU-small-0", false).ok());
+}
+
+TEST(Shortage, WhatADeviceThatHangsStillHasIsNotWaitedForForEver) {
+  const Needs needs;
+  for (Remains remains : {Remains::kPartitions, Remains::kLoad}) {
+    ScratchDir scratch;
+    testing_support::ShiftedClock clock;
+    std::future<void> preload;
+    SmallEngine engine({.devices = 2,
+                        .engine = {.max_request_memory = 4 * needs.request(), .state_directory = scratch / "state"},
+                        .parsed_bytes = needs.request(),
+                        .clock = &clock,
+                        .store_patience = std::chrono::hours(1)});  // the clock is advanced
+    TakeOutHanging(engine, remains, preload);
+    clock.Advance(std::chrono::minutes(5));
+    // One request leaves room for its parameters, two leave none.
+    const uint64_t free = engine.budget().limit_bytes() - engine->Snapshot().budget.used_bytes;
+    auto rest = engine.budget().TryReserve(MemoryClass::kWitnesses, free - needs.budget());
+    ASSERT_TRUE(rest.ok()) << rest.status();
+    const JobTicket first = engine.Submit("first", "2 slow", Kind::kSnap);
+    const JobTicket second = engine.Submit("second", "3", Kind::kSnap);
+    engine.work().ReleaseSlow();
+    EXPECT_TRUE(engine.Verifies(engine.Await(first), 2));
+    EXPECT_TRUE(engine.Verifies(engine.Await(second), 3));
+    rest->Release();
+    engine.device(0).Release();
+    if (preload.valid()) preload.get();
+  }
 }
 
 TEST(Shortage, AfterARestartNoStoredJobEndsWhileMemoryIsOnlyLent) {
