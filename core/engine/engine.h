@@ -77,6 +77,8 @@ class Engine {
   void SetLimits(const EngineLimits& limits);
 
   EngineStatus Snapshot() const;
+  /// EngineStatus::parameters alone, for those who ask often: no job is looked at, and no lock of the jobs taken.
+  std::vector<prover::ParameterStatus> ParameterStates() const;
   /// OK when jobs are accepted; UNAVAILABLE with the reason otherwise.
   Status Ready() const;
   /// Blocks until this engine cannot go on, and says why. UNAVAILABLE: the last device was lost; by then every job was

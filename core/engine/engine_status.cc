@@ -104,6 +104,8 @@ EngineStatus Engine::Snapshot() const {
   return out;
 }
 
+std::vector<prover::ParameterStatus> Engine::ParameterStates() const { return impl_->parameters->Snapshot(); }
+
 Status Engine::Impl::LoadEverywhere(const filecoin::Circuit& circuit, const std::vector<DeviceStage*>& devices,
                                     const std::stop_token& stop) {
   CUZK_ASSIGN_OR_RETURN(auto shape, pipeline.circuits().ShapeOf(circuit, Actor::kCaller));

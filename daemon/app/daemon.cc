@@ -157,7 +157,7 @@ Status Daemon::Parts::MakeEngine(algebra::Arithmetic arithmetic, const DaemonSea
   };
   CUZK_ASSIGN_OR_RETURN(engine, engine::Engine::Create(options.engine, engine_parts));
   WatchCards();
-  telemetry.set_parameters([engine = engine.get()] { return engine->Snapshot().parameters; });
+  telemetry.set_parameters([engine = engine.get()] { return engine->ParameterStates(); });
   idle = std::make_unique<IdleParameters>(std::set<std::string>(options.preload.begin(), options.preload.end()));
   return absl::OkStatus();
 }

@@ -24,8 +24,8 @@ class Telemetry : public engine::Observer {
   void OnJob(const engine::JobResult& result, double seconds) override;
   void OnWarning(const std::string& text) override;
 
-  /// Where the loaded parameters can be seen, once there is an engine. Jobs that survived a restart may be loading
-  /// theirs already; what they loaded is reported here.
+  /// Where the loaded parameters can be seen, once there is an engine. Called for every partition, so that it must not
+  /// look at the jobs. Jobs that survived a restart may be loading theirs already; what they loaded is reported here.
   void set_parameters(std::function<std::vector<prover::ParameterStatus>()> parameters);
 
  private:

@@ -58,6 +58,10 @@ void FaultyDevice::Hang() {
   std::lock_guard lock(mutex_);
   hangs_ = true;
 }
+void FaultyDevice::IgnoreStops() {
+  std::lock_guard lock(mutex_);
+  ignores_stops_ = true;
+}
 void FaultyDevice::HoldLoads() {
   std::lock_guard lock(mutex_);
   loads_held_ = true;
@@ -140,7 +144,8 @@ Status FaultyDevice::WaitInside(std::stop_token stop) {
   bool released = changed_.wait(lock, stop, [&] { return !held_ || lost_; });
   if (released && delay_.count() > 0) changed_.wait_for(lock, stop, delay_, [&] { return lost_; });
   --waiting_;
-  if (stop.stop_requested()) return absl::CancelledError("cancelled inside the device (injected delay)");
+  if (stop.stop_requested() && !ignores_stops_)
+    return absl::CancelledError("cancelled inside the device (injected delay)");
   if (lost_) return absl::UnavailableError("the device is lost (injected)");
   return absl::OkStatus();
 }
@@ -165,8 +170,13 @@ StatusOr<std::shared_ptr<const ResidentParameters>> FaultyDevice::Load(
 StatusOr<std::unique_ptr<Pending>> FaultyDevice::Start(std::shared_ptr<const ResidentParameters> parameters,
                                                        r1cs::Witness witness, const prover::StartOptions& options) {
   CUZK_RETURN_IF_ERROR(Strike(FaultPoint::kStart, nullptr));
+  prover::StartOptions passed_on = options;
+  {
+    std::lock_guard lock(mutex_);
+    if (ignores_stops_) passed_on.stop = {};
+  }
   CUZK_ASSIGN_OR_RETURN(std::unique_ptr<Pending> inner,
-                        inner_.Start(std::move(parameters), std::move(witness), options));
+                        inner_.Start(std::move(parameters), std::move(witness), passed_on));
   CUZK_RETURN_IF_ERROR(WaitInside(options.stop));
   return std::make_unique<FaultyPending>(*this, std::move(inner));
 }

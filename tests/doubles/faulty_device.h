@@ -51,6 +51,8 @@ class FaultyDevice : public prover::Device {
   void Hold();
   /// The same, but nothing ends the wait before Release: a card that hangs.
   void Hang();
+  /// From now on partitions are proved to their end although they were stopped, which ends Hold and the delay still.
+  void IgnoreStops();
   /// While held, every Load waits before it begins, until released or stopped (Cancelled).
   void HoldLoads();
   /// The Load of that number, counted from 0 since the device was made, is not held.
@@ -99,7 +101,7 @@ class FaultyDevice : public prover::Device {
   std::vector<Fault> faults_;        // guarded by mutex_
   std::array<uint64_t, 3> calls_{};  // by FaultPoint; guarded by mutex_
   // Guarded by mutex_.
-  bool lost_ = false, held_ = false, hangs_ = false, loads_held_ = false;
+  bool lost_ = false, held_ = false, hangs_ = false, ignores_stops_ = false, loads_held_ = false;
   uint64_t waiting_ = 0, waiting_loads_ = 0, loads_ = 0;
   std::set<uint64_t> loads_through_;
   std::chrono::milliseconds delay_{0};        // guarded by mutex_

@@ -85,6 +85,14 @@ void Reports::Measured(Job& job, Stage stage, Duration took, Actor actor) {
   if (observer_ != nullptr) observer_->OnStage(job.facts.kind, stage, Seconds(took));
 }
 
+void Reports::MeasuredDevice(const Job& job, Duration took) {
+  {
+    StateLock lock(state_, Actor::kWorker);
+    if (Over(job)) return;
+  }
+  if (observer_ != nullptr) observer_->OnStage(job.facts.kind, Stage::kDevice, Seconds(took));
+}
+
 void Reports::MeasuredLoad(filecoin::Kind kind, double seconds) const {
   if (observer_ != nullptr) observer_->OnStage(kind, Stage::kLoadingParameters, seconds);
 }

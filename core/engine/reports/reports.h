@@ -28,6 +28,9 @@ class Reports {
   void Warn(StateLock& lock, std::string text) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   /// A stage of a job or of one of its partitions took this long. Takes the engine's mutex.
   void Measured(Job& job, Stage stage, Duration took, Actor actor);
+  /// The same of a partition that a worker of a device has proved, whose estimate is known already. Nothing of a job
+  /// that is over, as every job of an engine that is being destroyed is.
+  void MeasuredDevice(const Job& job, Duration took);
   /// The same of loading, whose jobs are all those of the circuit and whose estimate is known already.
   void MeasuredLoad(filecoin::Kind kind, double seconds) const;
 

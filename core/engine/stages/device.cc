@@ -182,8 +182,7 @@ void DeviceStage::Prove(unsigned worker, DeviceTask task) {
     Failed(std::move(task.task), computed.status());
     return;
   }
-  if (c_.parts.observer != nullptr)
-    c_.parts.observer->OnStage(task.task.job->facts.kind, Stage::kDevice, Seconds(took));
+  c_.reports.MeasuredDevice(*task.task.job, took);
   StateLock lock(c_.state, Actor::kWorker);
   finish_.Push(FinishTask{std::move(task.task), std::move(computed->results)});
 }

@@ -137,7 +137,7 @@ void LoadStage::Load(const filecoin::Circuit& circuit, Priority priority, std::s
   const TimePoint end = c_.Now();
   c_.reports.Draw(
       TimelineBar{.track = StrCat("loader ", device_.number()), .name = "load parameters", .begin = begin, .end = end});
-  const bool loaded = parameters.ok() && Seconds(end - begin) > kShortestLoad;
+  bool loaded = parameters.ok() && Seconds(end - begin) > kShortestLoad;
   device_.LookAtMemory(Actor::kLoader);
   {
     StateLock lock(c_.state, Actor::kLoader);
@@ -150,6 +150,7 @@ void LoadStage::Load(const filecoin::Circuit& circuit, Priority priority, std::s
       if (loaded) c_.state.estimator.Measured(circuit.id, Stage::kLoadingParameters, Seconds(end - begin));
     }
     c_.state.admission.Notify();
+    loaded = loaded && !c_.state.stopping;  // an engine that is being destroyed has nothing to report any more
   }
   if (loaded) c_.reports.MeasuredLoad(circuit.kind, Seconds(end - begin));
 }

@@ -1,6 +1,7 @@
 #include "tests/unit/engine/small_engine.h"
 
 #include <thread>
+#include <utility>
 
 #include "core/circuit/bad_sectors.h"
 
@@ -69,6 +70,7 @@ StatusOr<std::shared_ptr<const prover::ResidentParameters>> SmallParameters::Get
                                                                                  std::stop_token stop,
                                                                                  const Progress& progress) {
   if (!available) return Missing(wanted.circuit);
+  if (late) late(std::exchange(stop, {}));
   return store_.Get(device,
                     {.circuit = wanted.circuit.id, .path = path, .shape = wanted.shape, .urgency = wanted.urgency},
                     stop, progress);

@@ -72,6 +72,9 @@ class SmallParameters final : public engine::ParameterSource {
   std::vector<prover::ParameterStatus> Snapshot() const override { return store_.Snapshot(); }
 
   std::atomic<bool> available = true;
+  /// If it is set: every Get calls it first with what stops the load, and then loads in spite of that. Changed while
+  /// all is idle.
+  std::function<void(const std::stop_token&)> late;
   std::filesystem::path path;  ///< of the file that every circuit gets; changed while all is idle
 
  private:
@@ -139,6 +142,8 @@ class SmallEngine {
   bool Verifies(const engine::JobResult& result, uint32_t partitions);
   /// Ends the engine early, as the destructor would.
   void Stop();
+  /// Ends the engine alone: what a device holds is held until the engine stops it.
+  void StopHeld() { engine_.reset(); }
 
  private:
   Proving& proving_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <set>
 
 #include "tests/unit/engine/small_engine.h"
@@ -166,6 +167,71 @@ TEST(Status, AnAcceptedJobIsToldOnce) {
   engine.Await(first);
   EXPECT_EQ(heard.accepted, std::vector<std::string>{"a 5"});
   EXPECT_EQ(heard.ended, std::vector<std::string>{"a"});
+}
+
+/// The stages that were told.
+class Stages : public Observer {
+ public:
+  void OnStage(filecoin::Kind, Stage stage, double) override {
+    MutexLock lock(mutex_);
+    heard_.insert(stage);
+  }
+  bool Heard(Stage stage) {
+    MutexLock lock(mutex_);
+    return heard_.contains(stage);
+  }
+
+ private:
+  Mutex mutex_;
+  std::set<Stage> heard_ ABSL_GUARDED_BY(mutex_);
+};
+
+TEST(Status, APartitionThatEndsInAnEngineThatIsDestroyedIsNotToldOf) {
+  Stages stages;
+  SmallEngine engine({.devices = 2, .observer = &stages});
+  for (size_t i = 0; i < 2; ++i) engine.device(i).IgnoreStops();
+  for (size_t i = 0; i < 2; ++i) engine.device(i).Hold();
+  engine.Submit("a", "4");
+  engine.WaitFor([&](const EngineStatus&) { return engine.device(0).waiting() + engine.device(1).waiting() == 4; });
+  engine.StopHeld();
+  EXPECT_GT(engine.device(0).calls(testing_support::FaultPoint::kFinish), 0u);
+  EXPECT_TRUE(stages.Heard(Stage::kSynthesis));
+  EXPECT_FALSE(stages.Heard(Stage::kDevice));
+}
+
+TEST(Status, APartitionOfAJobThatGoesOnIsToldOf) {
+  Stages stages;
+  SmallEngine engine({.observer = &stages});
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
+  EXPECT_TRUE(stages.Heard(Stage::kDevice));
+}
+
+TEST(Status, ALoadThatEndsInAnEngineThatIsDestroyedIsNotToldOf) {
+  Stages stages;
+  testing_support::ShiftedClock clock;
+  SmallEngine engine({.clock = &clock, .observer = &stages});
+  std::promise<void> begun;
+  engine.parameters().late = [&](const std::stop_token& stop) {
+    begun.set_value();
+    std::promise<void> stopped;
+    const std::stop_callback tell(stop, [&] { stopped.set_value(); });
+    stopped.get_future().wait();
+    clock.Advance(std::chrono::seconds(1));  // long enough to be told
+  };
+  engine.Submit("a", "1");
+  begun.get_future().wait();
+  engine.StopHeld();
+  EXPECT_FALSE(engine.parameters().Snapshot().empty());
+  EXPECT_FALSE(stages.Heard(Stage::kLoadingParameters));
+}
+
+TEST(Status, TheParametersAreSeenWithoutTheJobs) {
+  SmallEngine engine;
+  EXPECT_TRUE(engine->ParameterStates().empty());
+  EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);
+  const std::vector<prover::ParameterStatus> states = engine->ParameterStates();
+  ASSERT_EQ(states.size(), 1u);
+  EXPECT_EQ(states[0].circuit, engine->Snapshot().parameters.at(0).circuit);
 }
 
 TEST(Status, ErrorsSayHowLongAgo) {
