@@ -68,6 +68,13 @@ struct Reader {
   }
 };
 
+/// 0 if the file has gone.
+uint64_t SizeOf(const std::filesystem::path& path) {
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(path, error);
+  return error ? 0 : bytes;
+}
+
 }  // namespace
 
 Bytes32 PayloadDigest(const filecoin::VanillaRequest& request) {
@@ -134,15 +141,14 @@ std::filesystem::path PayloadFiles::PathOf(int64_t row) const { return directory
 Status PayloadFiles::DeleteAllBut(const std::set<int64_t>& wanted) {
   bytes_ = 0;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory_, error)) {
+  for (std::filesystem::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
+    const std::filesystem::path& path = at->path();
     bool part = false;
-    const int64_t row = RowOfName(entry.path().filename().string(), &part);
-    if (row < 0 || entry.symlink_status(error).type() != std::filesystem::file_type::regular) continue;
-    if (!part && wanted.contains(row)) {
-      bytes_ += std::filesystem::file_size(entry.path(), error);
-    } else {
-      std::filesystem::remove(entry.path(), error);
-    }
+    std::error_code ignored;  // a single file that cannot be looked at or deleted keeps no job from going on
+    const int64_t row = RowOfName(path.filename().string(), &part);
+    if (row < 0 || at->symlink_status(ignored).type() != std::filesystem::file_type::regular) continue;
+    const bool stays = !part && wanted.contains(row);
+    if (stays || !std::filesystem::remove(path, ignored)) bytes_ += SizeOf(path);
   }
   return error ? ErrnoStatus(error.value(), "read", directory_) : absl::OkStatus();
 }
@@ -158,7 +164,7 @@ Status PayloadFiles::Write(int64_t row, const filecoin::VanillaRequest& request)
     std::filesystem::remove(path, ignored);
     return committed;
   }
-  bytes_ += std::filesystem::file_size(path, ignored);
+  bytes_ += SizeOf(path);
   return absl::OkStatus();
 }
 

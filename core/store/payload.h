@@ -27,8 +27,9 @@ class PayloadFiles {
  public:
   explicit PayloadFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  /// Deletes payload files, and what a crash left of writing one, whose row is not in `wanted`, and counts the others.
-  /// Everything else in the folder stays.
+  /// Deletes payload files, and what a crash left of writing one, whose row is not in `wanted`, and counts the others
+  /// and those that cannot be deleted. Everything else in the folder stays. An error if the folder cannot be read to
+  /// its end.
   Status DeleteAllBut(const std::set<int64_t>& wanted);
   /// On disk when it returns; on an error nothing of it stays. Refuses to write through a link.
   Status Write(int64_t row, const filecoin::VanillaRequest& request);
