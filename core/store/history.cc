@@ -94,7 +94,8 @@ Status HistoryWriter::Adopt() {
 Status HistoryWriter::Remember(std::span<const EndedJob> jobs, std::span<const NotedError> errors,
                                const HistoryLimits& limits, int64_t now_ms) {
   const Unflushed unflushed(database_);
-  CUZK_RETURN_IF_ERROR(database_.Execute("BEGIN"));
+  // Of a transaction that has begun to read, SQLite makes no writer while another program writes: it does not wait.
+  CUZK_RETURN_IF_ERROR(database_.Execute("BEGIN IMMEDIATE"));
   Status status = Write(jobs, errors);
   if (status.ok()) status = Prune(limits, now_ms);
   if (status.ok()) status = database_.Execute("COMMIT");

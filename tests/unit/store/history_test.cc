@@ -228,6 +228,59 @@ TEST_F(HistoryTest, ARefusedWriteLeavesNothingAndTheNextOneWorks) {
   EXPECT_EQ(List(*store).size(), 1u);
 }
 
+/// SQLite's way to the files, whose first wait for a lock ends when another connection has released it.
+class WaitingFiles {
+ public:
+  explicit WaitingFiles(const std::filesystem::path& database) : files_(*sqlite3_vfs_find(nullptr)) {
+    files_.zName = "waiting";
+    files_.xSleep = [](sqlite3_vfs*, int microseconds) {
+      ++waits_;
+      Release();
+      return microseconds;
+    };
+    waits_ = 0;
+    EXPECT_EQ(sqlite3_open(database.c_str(), &other_), SQLITE_OK);
+    EXPECT_EQ(sqlite3_vfs_register(&files_, 1), SQLITE_OK);
+  }
+  ~WaitingFiles() {
+    Release();
+    sqlite3_close(other_);
+    other_ = nullptr;
+    sqlite3_vfs_unregister(&files_);
+  }
+  WaitingFiles(const WaitingFiles&) = delete;
+  WaitingFiles& operator=(const WaitingFiles&) = delete;
+
+  /// The other connection takes the lock of those who write.
+  static void Lock() { EXPECT_EQ(sqlite3_exec(other_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK); }
+  static int waits() { return waits_; }
+
+ private:
+  static void Release() {
+    if (sqlite3_get_autocommit(other_) == 0) sqlite3_exec(other_, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+  // SQLite calls a function without an object.
+  inline static sqlite3* other_ = nullptr;
+  inline static int waits_ = 0;
+  sqlite3_vfs files_;
+};
+
+TEST_F(HistoryTest, ABatchWaitsForAnotherProgramThatWrites) {
+  Open();
+  const WaitingFiles files(scratch_.path() / "jobs.sqlite");
+  const auto store = Open();
+  const std::vector<EndedJob> first{Example(1)}, second{Example(2)};
+  // The first batch counts what is kept, the second one knows.
+  for (const std::vector<EndedJob>& batch : {first, second}) {
+    WaitingFiles::Lock();
+    const int before = WaitingFiles::waits();
+    const Status status = store->Remember(batch, {}, kRoomy);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_GT(WaitingFiles::waits(), before);
+  }
+  EXPECT_THAT(Ids(List(*store)), ElementsAre("porep-1000-2", "porep-1000-1"));
+}
+
 /// The promise of jobs.history_max. The time of a list follows from the plans: no row is looked at that is not listed.
 TEST_F(HistoryTest, AHundredThousandJobsTakeLittleDiskAndMemoryAndAreListedByAnIndex) {
   {

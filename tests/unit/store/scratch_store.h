@@ -42,10 +42,11 @@ class ScratchStore {
     EXPECT_TRUE(store.ok()) << store.status();
     return *std::move(store);
   }
-  /// Runs SQL on the database, with no store open.
+  /// Runs SQL on the database; if a store is open that writes at the moment, when it has done so.
   void Alter(const std::string& sql) const {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open((directory_ / "jobs.sqlite").c_str(), &database), SQLITE_OK);
+    sqlite3_busy_timeout(database, 300'000);
     EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
     sqlite3_close(database);
   }
