@@ -1,6 +1,7 @@
 // The lists of jobs: from the table of jobs, from what waits to be written to the history, and from the history.
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -114,14 +115,11 @@ Status Engine::Impl::AddFromStore(const store::HistoryFilter& filter, std::optio
   if (!history.ok()) return absl::OkStatus();  // it is in memory
   CUZK_RETURN_IF_ERROR(store->health().Answers());
   CUZK_ASSIGN_OR_RETURN(std::vector<store::EndedJob> more, (*history)->List(filter, after, most));
+  ended->insert(ended->end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  std::stable_sort(ended->begin(), ended->end(), store::IsListedBefore);
   // What was written since the memory was looked at is in both.
-  const int64_t oldest = ended->empty() ? INT64_MAX : ended->back().number;
-  for (store::EndedJob& job : more) {
-    if (job.number < oldest) ended->push_back(std::move(job));
-  }
-  std::stable_sort(ended->begin(), ended->end(), [](const store::EndedJob& x, const store::EndedJob& y) {
-    return std::pair(x.finished_ms, x.number) > std::pair(y.finished_ms, y.number);
-  });
+  const auto same = [](const store::EndedJob& x, const store::EndedJob& y) { return x.number == y.number; };
+  ended->erase(std::unique(ended->begin(), ended->end(), same), ended->end());
   if (ended->size() > most) ended->resize(most);
   return absl::OkStatus();
 }

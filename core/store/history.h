@@ -76,6 +76,11 @@ struct HistoryPlace {
   }
 };
 
+/// The order of that list, in which the clock of the machine counts before the number: it may have been set back.
+inline bool IsListedBefore(const EndedJob& x, const EndedJob& y) {
+  return HistoryPlace{x.finished_ms, x.number}.IsBefore(y);
+}
+
 /// How many jobs of a kind ended in a state, since the store was made.
 using Totals = std::map<std::pair<filecoin::Kind, RowState>, uint64_t>;
 

@@ -91,10 +91,15 @@ bool History::Done(const Batch& batch, bool written) {
 
 std::vector<store::EndedJob> History::List(const store::HistoryFilter& filter, std::optional<store::HistoryPlace> after,
                                            size_t most) const {
-  std::vector<store::EndedJob> found;
-  for (auto job = jobs_.rbegin(); job != jobs_.rend() && found.size() < most; ++job) {
-    if (filter.Admits(*job) && (!after || after->IsBefore(*job))) found.push_back(*job);
+  std::vector<const store::EndedJob*> admitted;
+  for (const store::EndedJob& job : jobs_) {
+    if (filter.Admits(job) && (!after || after->IsBefore(job))) admitted.push_back(&job);
   }
+  const auto end = admitted.begin() + static_cast<std::ptrdiff_t>(std::min(most, admitted.size()));
+  std::partial_sort(admitted.begin(), end, admitted.end(),
+                    [](const auto* x, const auto* y) { return store::IsListedBefore(*x, *y); });
+  std::vector<store::EndedJob> found;
+  std::for_each(admitted.begin(), end, [&](const auto* job) { found.push_back(*job); });
   return found;
 }
 

@@ -142,6 +142,37 @@ TEST_F(HistoryTest, ThePagesGiveEveryJobOnceUnfinishedOnesInTheOrderOfService) {
   for (const JobTicket& ticket : tickets) engine.Await(ticket);
 }
 
+/// A machine's clock that is set.
+class SetClock final : public Clock {
+ public:
+  int64_t WallMs() const override { return wall_ms; }
+  std::atomic<int64_t> wall_ms = 1'764'547'200'000;
+};
+
+TEST_F(HistoryTest, ThePagesGiveEveryJobOnceWhenTheClockWasSetBack) {
+  SetClock clock;
+  for (const bool stored : {false, true}) {
+    SmallEngineOptions options = stored ? Durable() : SmallEngineOptions{};
+    options.clock = &clock;
+    SmallEngine engine(options);
+    for (const auto& [id, minutes] : std::vector<std::pair<const char*, int>>{{"a", 3}, {"b", 1}, {"c", 4}, {"d", 2}}) {
+      clock.wall_ms = 1'764'547'200'000 + minutes * 60'000;
+      EXPECT_EQ(engine.Await(engine.Submit(id, "1")).state, JobState::kCompleted);
+    }
+    EXPECT_THAT(Ids(List(engine)), ElementsAre("c", "a", "d", "b"));
+    std::vector<std::string> paged;
+    JobQuery query{.most = 1};
+    do {
+      const JobList page = List(engine, query);
+      ASSERT_EQ(page.jobs.size(), 1u);
+      paged.push_back(page.jobs[0].facts.id);
+      query.place = page.next;
+    } while (!query.place.empty() && paged.size() < 9);
+    EXPECT_THAT(paged, ElementsAre("c", "a", "d", "b")) << stored;
+    EXPECT_THAT(Ids(List(engine, {.most = 2})), ElementsAre("c", "a"));
+  }
+}
+
 TEST_F(HistoryTest, AHistoryThatCannotBeWrittenLosesNoProofAndIsToldOnce) {
   SmallEngine engine(Durable());
   engine.Await(engine.Submit("kept", "1"));
