@@ -122,11 +122,13 @@ void Engine::SetLimits(const EngineLimits& limits) {
 
 StatusOr<JobTicket> Engine::Submit(ProofRequest request) {
   auto ticket = impl_->Submit(std::move(request));
-  if (!ticket.ok()) {
-    StateLock lock(impl_->state(), Actor::kCaller);
-    impl_->state().counters.refused_total++;
-  }
+  if (!ticket.ok()) CountRefused();
   return ticket;
+}
+
+void Engine::CountRefused() {
+  StateLock lock(impl_->state(), Actor::kCaller);
+  impl_->state().counters.refused_total++;
 }
 
 IntakeLimits Engine::Impl::LimitsOf(filecoin::Kind kind) {
@@ -307,6 +309,7 @@ uint32_t Engine::Drain(TimePoint until) {
   if (impl_->store == nullptr) return left;
   if (Status unmarked = impl_->store->Unmark(); !unmarked.ok()) {
     StateLock lock(state, Actor::kCaller);
+    state.counters.store_errors_total++;
     impl_->pipeline.reports().Warn(
         lock, StrCat(unmarked.message(), ": the next start will count a loss for each job that is in progress now"));
   }

@@ -44,6 +44,9 @@ class Engine {
   /// being stored); FAILED_PRECONDITION: no parameters for the circuit, where the message shows it.
   StatusOr<JobTicket> Submit(ProofRequest request);
 
+  /// Counts a request that was refused before it came here, so that refused_total has all.
+  void CountRefused();
+
   /// Waits for the end of the execution that a ticket names. DEADLINE_EXCEEDED when `until` passes first (the job goes
   /// on), CANCELLED when `stop` is requested, NOT_FOUND when the result is no longer kept, UNAVAILABLE when the engine
   /// stopped and keeps the job for the next start.

@@ -43,10 +43,16 @@ grpc::Status ProvingService::Answer(std::string_view method, const Status& statu
   return FinishCall(metrics_, method, status);
 }
 
+Status ProvingService::Refused(Status why) {
+  engine_.CountRefused();
+  return why;
+}
+
 StatusOr<engine::JobTicket> ProvingService::Submit(const v1::SubmitProofRequest& request,
                                                    std::optional<engine::TimePoint> deadline) {
-  CUZK_RETURN_IF_ERROR(options_.readiness->Check());
-  CUZK_RETURN_IF_ERROR(CheckFieldSizes(request));
+  Status fit = options_.readiness->Check();
+  if (fit.ok()) fit = CheckFieldSizes(request);
+  if (!fit.ok()) return Refused(std::move(fit));
   engine::ProofRequest job = ToProofRequest(Take(request));
   job.deadline = deadline;
   return engine_.Submit(std::move(job));
@@ -62,7 +68,7 @@ void ProvingService::Deliver(const grpc::ServerContext& context, const engine::J
 grpc::Status ProvingService::SubmitProof(grpc::ServerContext* context, const v1::SubmitProofRequest* request,
                                          v1::SubmitProofResponse* response) {
   StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(Share::kUrgent);
-  if (!seat.ok()) return Answer("SubmitProof", seat.status());
+  if (!seat.ok()) return Answer("SubmitProof", Refused(seat.status()));
   StatusOr<engine::JobTicket> ticket = Submit(*request, std::nullopt);
   if (ticket.ok()) {
     TellIfNotStored(*context, *ticket);
@@ -97,11 +103,13 @@ grpc::Status ProvingService::AwaitProof(grpc::ServerContext* context, const v1::
 
 grpc::Status ProvingService::Prove(grpc::ServerContext* context, const v1::ProveRequest* request,
                                    v1::ProveResponse* response) {
-  if (!request->has_submit()) return Answer("Prove", absl::InvalidArgumentError("the field submit is missing"));
+  if (!request->has_submit()) {
+    return Answer("Prove", Refused(absl::InvalidArgumentError("the field submit is missing")));
+  }
   const filecoin::KindRow* kind = filecoin::FindKind(static_cast<uint64_t>(request->submit().proof_kind()));
   const bool urgent = kind != nullptr && engine::HasReserve(kind->kind);
   StatusOr<WaitingCalls::Seat> seat = options_.waiting->Enter(urgent ? Share::kUrgent : Share::kWaiting);
-  if (!seat.ok()) return Answer("Prove", seat.status());
+  if (!seat.ok()) return Answer("Prove", Refused(seat.status()));
   StatusOr<engine::JobTicket> ticket = Submit(request->submit(), DeadlineOf(*context));
   if (!ticket.ok()) return Answer("Prove", ticket.status());
   TellIfNotStored(*context, *ticket);

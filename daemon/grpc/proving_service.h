@@ -40,6 +40,8 @@ class ProvingService final : public BoundedService {
 
  private:
   StatusOr<engine::JobTicket> Submit(const v1::SubmitProofRequest& request, std::optional<engine::TimePoint> deadline);
+  /// A request for a proof that does not reach the engine, which counts it all the same.
+  Status Refused(Status why);
   /// The engine hears whether the caller got the result.
   void Deliver(const grpc::ServerContext& context, const engine::JobResult& result);
   grpc::Status Answer(std::string_view method, const Status& status);

@@ -8,7 +8,7 @@
 namespace cuzk::engine {
 
 bool Waits(const Job& job) {
-  return StageOf(job) == Stage::kQueued &&
+  return !Over(job) && StageOf(job) == Stage::kQueued &&
          std::none_of(job.partitions.begin(), job.partitions.end(),
                       [](const auto& partition) { return partition.proof.has_value(); });
 }

@@ -8,7 +8,7 @@
 
 namespace cuzk::engine {
 
-/// Whether no partition of an unfinished job has begun.
+/// Whether a job waits for its turn: there is something to be done for it, and no partition of it has begun.
 bool Waits(const Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 
 /// Where an unfinished job is in the order of service.

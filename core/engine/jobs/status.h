@@ -95,7 +95,7 @@ struct DeviceStatus {
 };
 
 struct KindStatus {
-  uint32_t pending = 0, in_progress = 0;  ///< unfinished jobs, each counted once; pending: no partition began
+  uint32_t pending = 0, in_progress = 0;  ///< unfinished jobs, each counted once; pending: it Waits
   uint64_t completed_total = 0, failed_total = 0, cancelled_total = 0;  ///< since the job store was made
 
   /// That of a final state.

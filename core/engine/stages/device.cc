@@ -222,7 +222,10 @@ void DeviceStage::LostDuring(const PartitionTask& task, const Status& why) {
   Status stored;
   if (counted && c_.store != nullptr && job.row != 0) stored = c_.store->CountLoss(job.row);
   StateLock lock(c_.state, Actor::kWorker);
-  if (!stored.ok()) c_.reports.Warn(lock, std::string(stored.message()));
+  if (!stored.ok()) {
+    c_.state.counters.store_errors_total++;
+    c_.reports.Warn(lock, std::string(stored.message()));
+  }
   c_.jobs.GiveUp(lock, job,
                  StrCat("partition ", task.index, ": device ", device_->name(), " was lost: ", why.message()));
   Lose(lock, why);

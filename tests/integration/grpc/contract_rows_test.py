@@ -136,6 +136,11 @@ class Rows(unittest.TestCase):
     def test_S06_each_refusal_has_its_own_code(self):
         daemon = self.start("--jobs.queue", "1")
         self.assertEqual(self.call(daemon, "Prove", {"submit": {"proof_kind": 9}})["code"], "INVALID_ARGUMENT")
+        # Those that the engine never sees are counted as well.
+        self.assertEqual(self.call(daemon, "Prove", {})["code"], "INVALID_ARGUMENT")
+        long = {"proof_kind": 1, "randomness": "A" * 88}
+        self.assertEqual(self.call(daemon, "SubmitProof", long)["code"], "INVALID_ARGUMENT")
+        self.assertEqual(net.metrics(daemon)["cuzk_jobs_refused_total"], 3)
         daemon.tell("hold")
         request = requests("window")[0]  # a WinningPoSt has a reserve
         self.assertEqual(daemon.control("submit", "--request", request, "--id", "one").code, 0)

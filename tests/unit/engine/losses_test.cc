@@ -123,6 +123,26 @@ TEST_F(Losses, OfOneDeviceAfterAnotherAreCountedWithoutAStore) {
   EXPECT_EQ(engine.Prove("1").state, JobState::kCompleted);  // a device is left for others
 }
 
+TEST_F(Losses, ThatTheStoreCannotCountAreErrorsOfTheStore) {
+  options_.devices = 2;
+  SmallEngine engine(Held());
+  const JobTicket ticket = engine.Submit("a", "1");
+  engine.WaitFor([&](const EngineStatus&) { return engine.device(0).waiting() + engine.device(1).waiting() == 1; });
+  const size_t holder = engine.device(0).waiting() == 1 ? 0 : 1;
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((options_.engine.state_directory / "jobs.sqlite").c_str(), &database), SQLITE_OK);
+  sqlite3_busy_timeout(database, 300'000);
+  EXPECT_EQ(sqlite3_exec(database,
+                         "CREATE TRIGGER full BEFORE UPDATE OF losses ON jobs BEGIN SELECT RAISE(ABORT,'no room'); END",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(database);
+  engine.device(holder).Lose();
+  engine.device(1 - holder).Release();
+  EXPECT_EQ(engine.Await(ticket).state, JobState::kCompleted);
+  EXPECT_EQ(engine->Snapshot().counters.store_errors_total, 1u);
+}
+
 TEST_F(Losses, AnOrderlyEndIsNone) {
   for (int life = 0; life < 4; ++life) {
     SmallEngine engine(Held());

@@ -1,0 +1,58 @@
+#include "core/engine/jobs/queue_order.h"
+
+#include <gmock/gmock.h>
+
+namespace cuzk::engine {
+namespace {
+
+using std::chrono::seconds;
+
+class QueueOrderTest : public testing::Test {
+ protected:
+  std::shared_ptr<Job> Add(Priority priority = Priority::kNormal) {
+    Submission submission;
+    submission.job_id = StrCat("job ", ++added_);
+    submission.facts.kind = filecoin::Kind::kWindow;
+    submission.facts.proof = filecoin::FindRegisteredProof(filecoin::Kind::kWindow, 0);
+    submission.digest[0] = added_;
+    submission.priority = priority;
+    return table_.Add(std::move(submission), {});
+  }
+  /// A job of two partitions that are pending.
+  std::shared_ptr<Job> AddParsed() {
+    auto job = Add();
+    job->life.Take(Life::kParsing, Actor::kScheduler);
+    job->life.Take(Life::kProving, Actor::kSynthesis);
+    job->partitions_total = 2;
+    job->partitions.resize(2);
+    return job;
+  }
+
+  JobTable table_{{.max_results = 1000, .age = seconds(3600)}};
+  uint8_t added_ = 0;
+};
+
+TEST_F(QueueOrderTest, AJobWaitsUntilAPartitionOfItBegins) {
+  const auto accepted = Add(), parsed = AddParsed(), began = AddParsed(), loads = AddParsed();
+  began->partitions[1].state = PartitionState::kSynthesizing;
+  loads->life.Take(Life::kLoading, Actor::kScheduler);
+  EXPECT_TRUE(Waits(*accepted));
+  EXPECT_TRUE(Waits(*parsed));
+  EXPECT_FALSE(Waits(*began));
+  EXPECT_FALSE(Waits(*loads));
+  began->partitions[1].state = PartitionState::kPending;
+  began->partitions[0].proof.emplace();
+  EXPECT_FALSE(Waits(*began));
+}
+
+// It was over while it waited: its end is being written, or the next start goes on with it.
+TEST_F(QueueOrderTest, AJobThatIsOverDoesNotWait) {
+  const auto recording = Add(), suspended = Add();
+  recording->life.Take(Life::kRecording, Actor::kCaller);
+  suspended->life.Take(Life::kSuspended, Actor::kCaller);
+  EXPECT_FALSE(Waits(*recording));
+  EXPECT_FALSE(Waits(*suspended));
+}
+
+}  // namespace
+}  // namespace cuzk::engine
