@@ -17,8 +17,9 @@
 
 namespace cuzk::engine {
 
-/// The job as a snapshot shows it, without its place in the queue.
-JobStatus StatusOfJob(const Reports& reports, Job& job, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+/// The job as a snapshot shows it; `place` is that in the queue (PlacesOf), 0 if it does not wait.
+JobStatus StatusOfJob(const Reports& reports, Job& job, TimePoint now, uint32_t place)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 
 struct Engine::Impl {
   Impl(EngineOptions engine_options, EngineParts engine_parts, std::unique_ptr<store::JobStore> job_store);
@@ -54,7 +55,7 @@ struct Engine::Impl {
   /// A ticket for an equal job (JobTable::FindEqual), nothing if a job may be added, or why not.
   StatusOr<std::optional<JobTicket>> JoinOrRefuse(const Submission& submission)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
-  /// The job as a list shows it; `place` is its place in the queue if it waits.
+  /// The job as a list shows it; `place` as StatusOfJob takes it.
   ListedJob Listed(Job& job, uint32_t place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
   void ListUnfinished(const JobQuery& query, const std::optional<ServicePlace>& after, JobList* list)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);

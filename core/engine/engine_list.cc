@@ -54,25 +54,23 @@ std::string EndedJobsPlace() { return TokenOf(store::HistoryPlace{INT64_MAX, 0})
 ListedJob Engine::Impl::Listed(Job& job, uint32_t place) {
   const TimePoint now = Now();
   ListedJob listed{.facts = FactsOf(job, now, parts.clock->WallMs()), .state = StateOf(job)};
-  listed.live = StatusOfJob(pipeline.reports(), job, now);
-  listed.live->place = Waits(job) ? place : 0;
+  listed.live = StatusOfJob(pipeline.reports(), job, now, place);
   listed.facts.stage = std::string(StageName(listed.live->progress.stage));
   return listed;
 }
 
 void Engine::Impl::ListUnfinished(const JobQuery& query, const std::optional<ServicePlace>& after, JobList* list) {
-  uint32_t waiting = 0;
+  const std::map<uint64_t, uint32_t> places = PlacesOf(state().jobs);
   std::optional<ServicePlace> last;
   for (const auto& job : InOrderOfService(state().jobs)) {
     const ServicePlace place = PlaceOf(*job);
-    if (place.waits) ++waiting;
     if (after && !(*after < place)) continue;
     if ((query.kind && job->facts.kind != *query.kind) || (query.state && StateOf(*job) != *query.state)) continue;
     if (list->jobs.size() == query.most) {
       list->next = TokenOf(*last);
       return;
     }
-    list->jobs.push_back(Listed(*job, waiting));
+    list->jobs.push_back(Listed(*job, PlaceIn(places, *job)));
     last = place;
   }
 }
@@ -131,11 +129,7 @@ StatusOr<ListedJob> Engine::FindJob(const std::string& job_id) const {
     StateLock lock(impl.state(), Actor::kCaller);
     const std::shared_ptr<Job> job = impl.state().jobs.Newest(job_id);
     if (job != nullptr && !HasEnded(job->life.now())) {
-      uint32_t place = 0;
-      for (const auto& other : InOrderOfService(impl.state().jobs)) {
-        place += Waits(*other) ? 1 : 0;
-        if (other == job) return impl.Listed(*job, place);
-      }
+      return impl.Listed(*job, PlaceIn(PlacesOf(impl.state().jobs), *job));
     }
     ended = impl.state().history.Find(job_id);
   }

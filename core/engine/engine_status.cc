@@ -14,8 +14,10 @@ constexpr std::chrono::seconds kShowEnded{30};
 
 }  // namespace
 
-JobStatus StatusOfJob(const Reports& reports, Job& job, TimePoint now) {
+JobStatus StatusOfJob(const Reports& reports, Job& job, TimePoint now, uint32_t place) {
   JobStatus out{.progress = reports.ProgressOf(job), .priority = job.priority, .circuit = job.circuit};
+  out.place = place;
+  out.progress.jobs_before = JobsBefore(place);
   out.subject = job.subject;
   if (job.deadline && !Over(job)) out.deadline_seconds = Seconds(*job.deadline - now);
   out.submitted_seconds_ago = Seconds(now - job.submitted);
@@ -56,21 +58,17 @@ namespace {
 
 void DescribeJobs(EngineState& state, const Reports& reports, TimePoint now, EngineStatus* out)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState) {
-  std::map<uint64_t, uint32_t> places;
-  for (const auto& job : InOrderOfService(state.jobs)) {
-    if (Waits(*job)) places.emplace(job->key, static_cast<uint32_t>(places.size()) + 1);
-  }
+  const std::map<uint64_t, uint32_t> places = PlacesOf(state.jobs);
   std::vector<JobStatus> ended;
   for (const auto& [key, job] : state.jobs.jobs()) {
     if (HasEnded(job->life.now())) {
-      if (now - *job->finished <= kShowEnded) ended.push_back(StatusOfJob(reports, *job, now));
+      if (now - *job->finished <= kShowEnded) ended.push_back(StatusOfJob(reports, *job, now, 0));
       continue;
     }
-    out->jobs.push_back(StatusOfJob(reports, *job, now));
-    const auto place = places.find(key);
-    if (place != places.end()) out->jobs.back().place = place->second;
+    const uint32_t place = PlaceIn(places, *job);
+    out->jobs.push_back(StatusOfJob(reports, *job, now, place));
     KindStatus& kind = out->kinds[job->facts.kind];
-    (place != places.end() ? kind.pending : kind.in_progress)++;
+    (place > 0 ? kind.pending : kind.in_progress)++;
     if (uint32_t users = UsersOfParameters(*job)) out->parameter_users[job->circuit] += users;
   }
   for (JobStatus& job : ended) out->jobs.push_back(std::move(job));

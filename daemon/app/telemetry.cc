@@ -43,7 +43,7 @@ void Telemetry::OnAccepted(const engine::JobTicket& ticket, filecoin::Kind kind,
   log_.Info("job accepted", {{"job_id", ticket.job_id},
                              {"kind", std::string(filecoin::KindInfo(kind).name)},
                              {"bytes", StrCat(payload_bytes)},
-                             {"jobs_before", StrCat(ticket.queue_position)}});
+                             {"queue_position", StrCat(ticket.queue_position)}});
 }
 
 void Telemetry::OnRecovered(size_t unfinished, size_t results) {

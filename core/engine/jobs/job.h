@@ -98,7 +98,7 @@ struct JobProgress {
   double fraction = 0;                                 ///< 0 to 1, never falls
   /// Until it is done, with what goes before it; once the circuits of all these were proved.
   std::optional<double> seconds_left;
-  uint32_t jobs_before = 0;  ///< unfinished jobs that go before it
+  uint32_t jobs_before = 0;  ///< jobs that wait and go before it; 0 if it does not wait
   std::string worker;        ///< "device.worker" of the latest partition, e.g. "0.1"
   std::string message;       ///< the error, or what is being loaded
   /// Of a PoSt that failed for its sectors: their numbers, all of them, ascending. Empty after a restart, when the

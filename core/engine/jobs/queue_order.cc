@@ -26,4 +26,17 @@ std::vector<std::shared_ptr<Job>> InOrderOfService(const JobTable& jobs) {
   return ordered;
 }
 
+std::map<uint64_t, uint32_t> PlacesOf(const JobTable& jobs) {
+  std::map<uint64_t, uint32_t> places;
+  for (const auto& job : InOrderOfService(jobs)) {
+    if (Waits(*job)) places.emplace(job->key, static_cast<uint32_t>(places.size()) + 1);
+  }
+  return places;
+}
+
+uint32_t PlaceIn(const std::map<uint64_t, uint32_t>& places, const Job& job) {
+  const auto place = places.find(job.key);
+  return place == places.end() ? 0 : place->second;
+}
+
 }  // namespace cuzk::engine

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/engine/jobs/progress.h"
+#include "core/engine/jobs/queue_order.h"
 
 namespace cuzk::engine {
 namespace {
@@ -20,19 +21,18 @@ constexpr std::chrono::milliseconds kForecastAge{100};
 
 }  // namespace
 
-Place Reports::PlaceOf(const Job& job) const {
-  if (Over(job)) return {.before = 0, .seconds_left = 0};
+void Reports::LookAhead(const Job& job) const {
   const TimePoint now = clock_.Now();
-  if (now - places_made_ >= kForecastAge || !places_.contains(job.key)) {
-    std::vector<Outlook> outlooks;
-    for (const auto& [key, other] : state_.jobs.jobs()) {
-      if (!Over(*other)) outlooks.push_back(OutlookOf(*other));
-    }
-    places_ = Forecast(std::move(outlooks), state_.estimator,
-                       {.synthesis_threads = state_.synthesis_threads, .devices = state_.usable_devices});
-    places_made_ = now;
+  const bool has = seconds_left_.contains(job.key) && (!Waits(job) || places_.contains(job.key));
+  if (has && now - looked_ahead_ < kForecastAge) return;
+  std::vector<Outlook> outlooks;
+  for (const auto& [key, other] : state_.jobs.jobs()) {
+    if (!Over(*other)) outlooks.push_back(OutlookOf(*other));
   }
-  return places_[job.key];
+  seconds_left_ = Forecast(std::move(outlooks), state_.estimator,
+                           {.synthesis_threads = state_.synthesis_threads, .devices = state_.usable_devices});
+  places_ = PlacesOf(state_.jobs);
+  looked_ahead_ = now;
 }
 
 JobProgress Reports::ProgressOf(Job& job) const {
@@ -40,7 +40,7 @@ JobProgress Reports::ProgressOf(Job& job) const {
   job.fraction = std::max(job.fraction, state_.estimator.Fraction(job));
   uint32_t done = 0;
   for (const PartitionRecord& partition : job.partitions) done += partition.proof.has_value();
-  const Place place = PlaceOf(job);
+  if (!Over(job)) LookAhead(job);
   return JobProgress{.job_id = job.id,
                      .key = job.key,
                      .kind = job.facts.kind,
@@ -49,8 +49,8 @@ JobProgress Reports::ProgressOf(Job& job) const {
                      .partitions_total = job.partitions_total,
                      .partitions_done = done,
                      .fraction = job.fraction,
-                     .seconds_left = place.seconds_left,
-                     .jobs_before = place.before,
+                     .seconds_left = Over(job) ? 0 : seconds_left_[job.key],
+                     .jobs_before = Waits(job) ? JobsBefore(PlaceIn(places_, job)) : 0,
                      .worker = job.worker,
                      .message = job.message,
                      .bad_sectors = job.bad_sectors,

@@ -3,6 +3,7 @@
 // timeline.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,15 +40,16 @@ class Reports {
   void Draw(TimelineBar bar) { timeline_.Add(std::move(bar)); }
 
  private:
-  /// When an unfinished job will be done.
-  Place PlaceOf(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
+  /// Makes the forecast and the places anew if they are older than a moment, or do not have the job, which is not over.
+  void LookAhead(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kEngineState);
 
   EngineState& state_;
   const Clock& clock_;
   Observer* const observer_;  // may be null
-  // The latest forecast, which is made anew when it is asked for and is older than a moment.
-  mutable std::map<uint64_t, Place> places_ ABSL_GUARDED_BY(kEngineState);
-  mutable TimePoint places_made_ ABSL_GUARDED_BY(kEngineState){};
+  // The latest, by key.
+  mutable std::map<uint64_t, std::optional<double>> seconds_left_ ABSL_GUARDED_BY(kEngineState);
+  mutable std::map<uint64_t, uint32_t> places_ ABSL_GUARDED_BY(kEngineState);
+  mutable TimePoint looked_ahead_ ABSL_GUARDED_BY(kEngineState){};
   EventHub& events_;
   TimelineLog& timeline_;
 };

@@ -75,17 +75,15 @@ Outlook OutlookOf(const Job& job) {
   return outlook;
 }
 
-std::map<uint64_t, Place> Forecast(std::vector<Outlook> jobs, const Estimator& estimator, const Capacity& capacity) {
+std::map<uint64_t, std::optional<double>> Forecast(std::vector<Outlook> jobs, const Estimator& estimator,
+                                                   const Capacity& capacity) {
   std::sort(jobs.begin(), jobs.end(), [](const Outlook& x, const Outlook& y) {
     return x.priority != y.priority ? x.priority > y.priority : x.key < y.key;
   });
   Line line(estimator, capacity);
-  std::map<uint64_t, Place> places;
-  for (const Outlook& job : jobs) {
-    const auto before = static_cast<uint32_t>(places.size());
-    places[job.key] = Place{.before = before, .seconds_left = line.Add(job)};
-  }
-  return places;
+  std::map<uint64_t, std::optional<double>> seconds_left;
+  for (const Outlook& job : jobs) seconds_left[job.key] = line.Add(job);
+  return seconds_left;
 }
 
 }  // namespace cuzk::engine

@@ -31,15 +31,10 @@ struct Capacity {
   unsigned devices = 1;
 };
 
-struct Place {
-  uint32_t before = 0;  ///< jobs that go first
-  /// Until it is done. Nothing if the circuit of the job, or of one before it, was never proved.
-  std::optional<double> seconds_left;
-};
-
-/// By key. Jobs go by priority, then by key. Witnesses are written and partitions computed at the same time, so that
-/// the slower of the two decides; what is neither, such as parsing the first request and the last verification, comes
-/// on top.
-std::map<uint64_t, Place> Forecast(std::vector<Outlook> jobs, const Estimator& estimator, const Capacity& capacity);
+/// By key: the seconds until a job is done, or nothing if its circuit, or that of one before it, was never proved. Jobs
+/// go by priority, then by key. Witnesses are written and partitions computed at the same time, so that the slower of
+/// the two decides; what is neither, such as parsing the first request and the last verification, comes on top.
+std::map<uint64_t, std::optional<double>> Forecast(std::vector<Outlook> jobs, const Estimator& estimator,
+                                                   const Capacity& capacity);
 
 }  // namespace cuzk::engine

@@ -17,6 +17,8 @@ using ::testing::Not;
 using testing_support::SmallEngine;
 using testing_support::SmallEngineOptions;
 
+constexpr std::chrono::minutes kLong{5};
+
 uint32_t Unfinished(const EngineStatus& status) {
   uint32_t sum = 0;
   for (const auto& [kind, counts] : status.kinds) sum += counts.pending + counts.in_progress;
@@ -49,7 +51,8 @@ TEST(Status, S07_EveryAcceptedAndUnfinishedJobIsCountedOnce) {
 
 // Read is not begun: requests are parsed while they wait.
 TEST(Status, AJobIsPendingUntilAPartitionOfItBegins) {
-  SmallEngine engine({.engine = {.synthesis_threads = 1}});
+  testing_support::ShiftedClock clock;
+  SmallEngine engine({.engine = {.synthesis_threads = 1}, .clock = &clock});
   engine.device().Hold();
   std::vector<JobTicket> tickets;
   for (int i = 0; i < 12; ++i) tickets.push_back(engine.Submit(StrCat("job ", i), "1"));
@@ -63,6 +66,21 @@ TEST(Status, AJobIsPendingUntilAPartitionOfItBegins) {
   const KindStatus& porep = status.kinds.at(Kind::kPorep);
   EXPECT_EQ(porep.pending + porep.in_progress, tickets.size());
   EXPECT_GT(porep.pending, tickets.size() / 2);
+  clock.Advance(std::chrono::seconds(1));  // what was told to watchers before is too old
+  uint32_t last = 0;
+  for (const JobStatus& job : status.jobs) {
+    EXPECT_EQ(job.progress.jobs_before, job.place > 0 ? job.place - 1 : 0) << job.progress.job_id;
+    const auto listed = engine->FindJob(job.progress.job_id);
+    ASSERT_TRUE(listed.ok() && listed->live);
+    EXPECT_EQ(listed->live->place, job.place);
+    EXPECT_EQ(listed->live->progress.jobs_before, job.progress.jobs_before);
+    // What is told to watchers says the same: nothing changes while the device is held.
+    const auto told = (*engine->Watch(job.progress.job_id))->Next(std::chrono::steady_clock::now() + kLong, {});
+    ASSERT_TRUE(told.has_value());
+    EXPECT_EQ(told->jobs_before, job.progress.jobs_before);
+    last = std::max(last, job.place);
+  }
+  EXPECT_EQ(last, porep.pending);
   size_t queued = 0;
   for (const JobStatus& job : status.jobs) queued += job.progress.stage == Stage::kQueued;
   EXPECT_EQ(porep.pending, queued);

@@ -121,6 +121,16 @@ TEST(TelemetryTest, DevelopmentParametersAreLoggedOncePerCircuit) {
   EXPECT_THAT(text, HasSubstr("circuit=porep-2k"));
 }
 
+TEST(TelemetryTest, AnAcceptedJobIsLoggedWithItsPositionInTheQueue) {
+  std::ostringstream out;
+  Logger log({.stream = &out});
+  Metrics metrics;
+  Telemetry telemetry(log, metrics);
+  telemetry.OnAccepted({.job_id = "a", .queue_position = 3}, filecoin::Kind::kPorep, 5);
+  EXPECT_THAT(out.str(), HasSubstr("queue_position=3"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("jobs_before")));
+}
+
 // Request ids hold brackets and blanks, and may hold anything: in the log they are escaped, in labels they never are.
 TEST(TelemetryTest, S02_RequestIdsStayOnTheirLineAndOutOfLabels) {
   std::ostringstream out;

@@ -54,5 +54,25 @@ TEST_F(QueueOrderTest, AJobThatIsOverDoesNotWait) {
   EXPECT_FALSE(Waits(*suspended));
 }
 
+TEST_F(QueueOrderTest, PlacesAreCountedAmongTheJobsThatWaitInTheOrderOfService) {
+  const auto works = AddParsed(), normal = Add(), high = Add(Priority::kHigh), later = Add(), over = Add();
+  works->partitions[0].state = PartitionState::kGpu;
+  over->life.Take(Life::kRecording, Actor::kCaller);
+  const std::map<uint64_t, uint32_t> places = PlacesOf(table_);
+  EXPECT_EQ(places, (std::map<uint64_t, uint32_t>{{high->key, 1}, {normal->key, 2}, {later->key, 3}}));
+  EXPECT_EQ(PlaceIn(places, *works), 0u);
+  EXPECT_EQ(PlaceIn(places, *later), 3u);
+  EXPECT_EQ(JobsBefore(0), 0u);
+  EXPECT_EQ(JobsBefore(3), 2u);
+}
+
+TEST_F(QueueOrderTest, TheWholeQueueIsBeforeTheLastJob) {
+  for (int i = 0; i < 25; ++i) Add();
+  const auto last = Add(), urgent = Add(Priority::kCritical);
+  const std::map<uint64_t, uint32_t> places = PlacesOf(table_);
+  EXPECT_EQ(places.at(urgent->key), 1u);
+  EXPECT_EQ(JobsBefore(places.at(last->key)), 26u);
+}
+
 }  // namespace
 }  // namespace cuzk::engine

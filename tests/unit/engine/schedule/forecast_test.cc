@@ -30,26 +30,24 @@ TEST(Forecast, TheQueueBeforeAJobCounts) {
   const Estimator estimator = Measured("porep-32g", 1, 2);
   std::vector<Outlook> jobs;
   for (uint64_t key = 1; key <= 26; ++key) jobs.push_back(Queued(key, 10));
-  const auto places = Forecast(jobs, estimator, {});
-  EXPECT_EQ(places.at(26).before, 25u);
-  EXPECT_NEAR(*places.at(1).seconds_left, 1 + 10 * 2, 0.01);
-  EXPECT_NEAR(*places.at(26).seconds_left, 26 * 10 * 2, 2);
+  const auto seconds = Forecast(jobs, estimator, {});
+  EXPECT_NEAR(*seconds.at(1), 1 + 10 * 2, 0.01);
+  EXPECT_NEAR(*seconds.at(26), 26 * 10 * 2, 2);
   // Two devices halve it.
-  EXPECT_NEAR(*Forecast(jobs, estimator, {.synthesis_threads = 2, .devices = 2}).at(26).seconds_left, 26 * 10, 4);
+  EXPECT_NEAR(*Forecast(jobs, estimator, {.synthesis_threads = 2, .devices = 2}).at(26), 26 * 10, 4);
 }
 
 TEST(Forecast, TheSlowerLineDecides) {
   const Estimator estimator = Measured("porep-32g", 3, 1);
-  EXPECT_NEAR(*Forecast({Queued(1, 10)}, estimator, {}).at(1).seconds_left, 31, 0.01);
-  EXPECT_NEAR(*Forecast({Queued(1, 10)}, estimator, {.synthesis_threads = 3}).at(1).seconds_left, 13, 2);
+  EXPECT_NEAR(*Forecast({Queued(1, 10)}, estimator, {}).at(1), 31, 0.01);
+  EXPECT_NEAR(*Forecast({Queued(1, 10)}, estimator, {.synthesis_threads = 3}).at(1), 13, 2);
 }
 
 TEST(Forecast, UrgentJobsAreBeforeOthersWhateverTheirTurn) {
   const Estimator estimator = Measured("porep-32g", 1, 2);
-  const auto places = Forecast({Queued(1, 10), Queued(2, 1, Priority::kCritical)}, estimator, {});
-  EXPECT_EQ(places.at(2).before, 0u);
-  EXPECT_NEAR(*places.at(2).seconds_left, 3, 0.01);
-  EXPECT_NEAR(*places.at(1).seconds_left, 1 + 2 + 20, 1.01);
+  const auto seconds = Forecast({Queued(1, 10), Queued(2, 1, Priority::kCritical)}, estimator, {});
+  EXPECT_NEAR(*seconds.at(2), 3, 0.01);
+  EXPECT_NEAR(*seconds.at(1), 1 + 2 + 20, 1.01);
 }
 
 TEST(Forecast, WhatIsDoneOfAJobIsNotLeft) {
@@ -57,7 +55,7 @@ TEST(Forecast, WhatIsDoneOfAJobIsNotLeft) {
   Outlook half = Queued(1, 10);
   half.synthesized = 7;
   half.proved = 5.5;
-  EXPECT_NEAR(*Forecast({half}, estimator, {}).at(1).seconds_left, 9, 0.01);
+  EXPECT_NEAR(*Forecast({half}, estimator, {}).at(1), 9, 0.01);
 }
 
 TEST(Forecast, LoadingCountsAsFarAsItIsLeft) {
@@ -66,17 +64,16 @@ TEST(Forecast, LoadingCountsAsFarAsItIsLeft) {
   Outlook loading = Queued(1, 10);
   loading.loading = true;
   loading.loaded = 0.75;
-  EXPECT_NEAR(*Forecast({loading}, estimator, {}).at(1).seconds_left, 10 + 21, 0.01);
+  EXPECT_NEAR(*Forecast({loading}, estimator, {}).at(1), 10 + 21, 0.01);
 }
 
 TEST(Forecast, BehindACircuitThatWasNeverProvedNothingIsSaid) {
   const Estimator estimator = Measured("porep-32g", 1, 2);
   Outlook other = Queued(1, 1);
   other.circuit = "snap-32g";
-  const auto places = Forecast({other, Queued(2, 1)}, estimator, {});
-  EXPECT_FALSE(places.at(1).seconds_left.has_value());
-  EXPECT_FALSE(places.at(2).seconds_left.has_value());
-  EXPECT_EQ(places.at(2).before, 1u);
+  const auto seconds = Forecast({other, Queued(2, 1)}, estimator, {});
+  EXPECT_FALSE(seconds.at(1).has_value());
+  EXPECT_FALSE(seconds.at(2).has_value());
 }
 
 // ---- Recorded runs.
@@ -157,10 +154,10 @@ double WorstError(const RecordedRun& run) {
     if (!proved) continue;
     std::vector<Outlook> jobs;
     for (const auto& [key, outlook] : unfinished) jobs.push_back(outlook);
-    for (const auto& [key, place] : Forecast(jobs, estimator, run.capacity)) {
+    for (const auto& [key, seconds_left] : Forecast(jobs, estimator, run.capacity)) {
       const double left = ends.at(key) - event.end;
-      if (left < whole / 20 || !place.seconds_left) continue;
-      worst = std::max(worst, std::abs(*place.seconds_left - left) / left);
+      if (left < whole / 20 || !seconds_left) continue;
+      worst = std::max(worst, std::abs(*seconds_left - left) / left);
     }
   }
   EXPECT_TRUE(proved);
