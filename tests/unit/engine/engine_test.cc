@@ -80,7 +80,7 @@ TEST(Engine, RefusesWhatTheMessageShows) {
 }
 
 TEST(Engine, RefusesWhenQueueOrMemoryAreFull) {
-  SmallEngine engine({.budget = {.limit_bytes = 8 << 20}, .engine = {.max_unfinished_jobs = 2}});
+  SmallEngine engine({.engine = {.max_unfinished_jobs = 2}});
   engine.device().Hold();
   engine.Submit("a", "1");
   engine.Submit("b", "1");

@@ -176,7 +176,7 @@ TEST_F(HistoryTest, ThePagesGiveEveryJobOnceWhenTheClockWasSetBack) {
 TEST_F(HistoryTest, AHistoryThatCannotBeWrittenLosesNoProofAndIsToldOnce) {
   SmallEngine engine(Durable());
   engine.Await(engine.Submit("kept", "1"));
-  engine.WaitFor([&](const EngineStatus&) { return Ids(List(engine)) == std::vector<std::string>{"kept"}; });
+  engine.WaitFor([&](const EngineStatus&) { return scratch_.Rows("history") == 1; });
   scratch_.Alter("CREATE TRIGGER full BEFORE INSERT ON history BEGIN SELECT RAISE(ABORT,'no room'); END");
   for (const char* id : {"a", "b", "c"}) EXPECT_TRUE(engine.Verifies(engine.Await(engine.Submit(id, "1")), 1));
   engine.WaitFor([](const EngineStatus& status) { return status.counters.history_lost_total == 3; });

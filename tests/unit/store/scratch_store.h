@@ -47,8 +47,25 @@ class ScratchStore {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open((directory_ / "jobs.sqlite").c_str(), &database), SQLITE_OK);
     sqlite3_busy_timeout(database, 300'000);
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    // As a transaction that waits for its lock at once: a statement that reads first does not wait to write.
+    const std::string whole = "BEGIN IMMEDIATE; " + sql + "; COMMIT";
+    EXPECT_EQ(sqlite3_exec(database, whole.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
     sqlite3_close(database);
+  }
+  /// Rows of a table as other programs see them: those that were committed.
+  int Rows(const std::string& table) const {
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open((directory_ / "jobs.sqlite").c_str(), &database), SQLITE_OK);
+    sqlite3_busy_timeout(database, 300'000);
+    int rows = 0;
+    const auto read = [](void* into, int, char** values, char**) {
+      *static_cast<int*>(into) = std::stoi(values[0]);
+      return 0;
+    };
+    const std::string query = "SELECT count(*) FROM " + table;
+    EXPECT_EQ(sqlite3_exec(database, query.c_str(), read, &rows, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    sqlite3_close(database);
+    return rows;
   }
   /// Payload files, and what is left of writing one.
   size_t Payloads() const {
