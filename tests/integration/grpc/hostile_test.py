@@ -53,14 +53,24 @@ class Hostile(unittest.TestCase):
 
     def tearDown(self):
         self.assertIsNone(self.daemon.process.poll(), self.daemon.log())
-        connection = self.connect()
-        connection.call(1, STATUS, b"")
-        self.assertEqual(connection.status_of(1)[0], OK)
+        self.expect_served()
 
     def connect(self):
         connection = http2.Connection(self.daemon.socket)
         self.addCleanup(connection.close)
         return connection
+
+    def expect_served(self):
+        """Another client's call is answered. While gRPC ends hundreds of calls, a busy machine may lack threads for a moment."""
+        def served():
+            connection = self.connect()
+            connection.call(1, STATUS, b"")
+            status, text = connection.status_of(1)
+            if status == RESOURCE_EXHAUSTED and "too many calls at once" in (text or ""):
+                return False
+            self.assertEqual((status, text), (OK, None))
+            return True
+        net.wait_for(served, "an answer", seconds=60)
 
     def bounded(self, most):
         self.assertLess(memory(self.daemon, "VmHWM") - self.before, most)
@@ -216,9 +226,7 @@ class Hostile(unittest.TestCase):
             with contextlib.suppress(ConnectionError):
                 for stream in range(1, 401, 2):
                     connection.send(HEADERS, END_HEADERS, http2.headers_of_call(SUBMIT, ("filler", "x" * 4000)), stream)
-            other = self.connect()
-            other.call(1, STATUS, b"")
-            self.assertEqual(other.status_of(1)[0], OK)
+            self.expect_served()
         self.assertIn("this one held the most for calls without a message", self.daemon.log())
         self.bounded(INGRESS + SLACK)
 
