@@ -100,7 +100,7 @@ struct Daemon::Parts {
   std::unique_ptr<PathProbe> path_probe;
   Mutex health_mutex;
   bool told_serving ABSL_GUARDED_BY(health_mutex) = false;
-  bool health_over ABSL_GUARDED_BY(health_mutex) = false;  // nothing is told any more
+  bool health_over ABSL_GUARDED_BY(health_mutex) = false;                       // nothing is told any more
   std::set<std::string, std::less<>> kinds ABSL_GUARDED_BY(health_mutex);       // as looked up
   std::set<std::string, std::less<>> told_kinds ABSL_GUARDED_BY(health_mutex);  // as health says
 };
