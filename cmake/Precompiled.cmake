@@ -56,3 +56,5 @@ endfunction()
 
 cuzk_headers(hot)
 cuzk_headers(cold OPTIONS ${CUZK_COLD_OPTIONS})
+# Those of COLD rooms; a folder may set its own.
+set(CUZK_COLD_HEADERS cold)

@@ -5,10 +5,10 @@
 #
 #   cuzk_room(core/algebra/curve SOURCES curve.cc ... PUBLIC cuzk::algebra_field PRIVATE OpenSSL::Crypto)
 #
-# COLD: nothing in it is worth optimizing (Precompiled.cmake). HEADERS names the precompiled headers, in place of `hot`
-# and `cold`. SOURCES are relative to the room's folder, also where the call stands in the CMakeLists.txt of the room around it.
+# COLD: nothing in it is worth optimizing (Precompiled.cmake).
+# SOURCES are relative to the room's folder, also where the call stands in the CMakeLists.txt of the room around it.
 function(cuzk_room path)
-  cmake_parse_arguments(ARG "COLD" "HEADERS" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   string(REGEX REPLACE "^core/" "" name "${path}")
   string(REPLACE "/" "_" name "${name}")
   set(root "${CMAKE_BINARY_DIR}/rooms/${name}")
@@ -26,15 +26,12 @@ function(cuzk_room path)
     add_library(cuzk_${name} STATIC ${sources})
     target_include_directories(cuzk_${name} PUBLIC "${root}")
     target_link_libraries(cuzk_${name} PUBLIC cuzk_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
-    set(headers hot)
     if(ARG_COLD)
-      set(headers cold)
       target_compile_options(cuzk_${name} PRIVATE ${CUZK_COLD_OPTIONS})
+      cuzk_use_headers(cuzk_${name} ${CUZK_COLD_HEADERS})
+    else()
+      cuzk_use_headers(cuzk_${name} hot)
     endif()
-    if(ARG_HEADERS)
-      set(headers ${ARG_HEADERS})
-    endif()
-    cuzk_use_headers(cuzk_${name} ${headers})
   else()
     add_library(cuzk_${name} INTERFACE)
     target_include_directories(cuzk_${name} INTERFACE "${root}")

@@ -70,7 +70,6 @@ class Relay::Loop {
   void Accept(uint64_t listener);
   /// False, with errno in `failed`, if the system has no descriptors for it.
   bool Adopt(Descriptor client, bool tcp, int& failed);
-  TlsSession SessionFor(bool tcp) const;
   /// Ends the connection of which most calls wait for their first message; false if there is none worth it.
   bool MakeRoom();
   void Pump(uint64_t id);
@@ -179,10 +178,6 @@ bool Relay::Loop::MakeRoom() {
   return true;
 }
 
-TlsSession Relay::Loop::SessionFor(bool tcp) const {
-  return TlsSession(tcp && parts_.identity != nullptr ? parts_.identity->NewSession() : nullptr);
-}
-
 bool Relay::Loop::Adopt(Descriptor client, bool tcp, int& failed) {
   if (tcp) setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &kOne, sizeof kOne);
   while (!parts_.memory->Take(kConnectionBytes)) {
@@ -190,8 +185,9 @@ bool Relay::Loop::Adopt(Descriptor client, bool tcp, int& failed) {
     parts_.ended("no_memory", "a connection was refused: grpc.ingress_memory is used up");
     return true;
   }
-  TlsSession session = SessionFor(tcp);
-  if (tcp && parts_.identity != nullptr && session == nullptr) {  // never in plaintext instead
+  const bool encrypted = tcp && parts_.identity != nullptr;
+  TlsSession session(encrypted ? parts_.identity->NewSession() : nullptr);
+  if (encrypted && session == nullptr) {  // never in plaintext instead
     failed = ENOMEM;
     parts_.memory->Return(kConnectionBytes);
     return false;

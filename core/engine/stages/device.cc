@@ -96,7 +96,7 @@ void DeviceStage::Begin(unsigned worker, const DeviceTask& task) {
   job.partitions[task.task.index].computing = false;
   job.worker = StrCat(number_, ".", worker);
   job.spent.waiting_ms += Milliseconds(c_.Now() - task.task.began);
-  workers_[worker] = Worker{task.task.job, task.task.index, c_.Now(), workers_[worker].busy, {}, false, false};
+  workers_[worker] = Worker{task.task.job, task.task.index, c_.Now(), workers_[worker].busy};
   c_.reports.Publish(job);
   // Under the mutex, so that the bars are in the order in which the workers took their partitions.
   c_.reports.Draw(job, task.task.index, "waiting", StrCat("device ", number_, " queue"), task.task.began);
